@@ -1,0 +1,37 @@
+"""Run a compiled kernel on row ranges in threads (the kernels release the GIL)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+
+from allsplits.exceptions import InvalidInputError
+
+__all__ = ["map_row_ranges", "thread_count"]
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Threads to use: all cores for None, otherwise joblib's reading of `n_jobs`."""
+    if n_jobs == 0:
+        raise InvalidInputError("n_jobs must be None, -1 or a positive number of threads; got 0")
+    return int(joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs))
+
+
+def map_row_ranges(
+    kernel: Callable[[int, int], None], n_rows: int, n_threads: int, *, smallest: int = 64
+) -> None:
+    """Call ``kernel(start, stop)`` on ranges that cover ``range(n_rows)``, side by side.
+
+    Each row is written by exactly one call, so the result does not depend on `n_threads`. There
+    are more ranges than threads so that slow rows do not leave a thread idle.
+    """
+    step = max(smallest, -(-n_rows // (4 * n_threads)))
+    if n_threads == 1 or n_rows <= step:
+        kernel(0, n_rows)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        starts = range(0, n_rows, step)
+        for future in [pool.submit(kernel, s, min(s + step, n_rows)) for s in starts]:
+            future.result()

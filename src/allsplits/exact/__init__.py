@@ -1,0 +1,7 @@
+"""Law × vote → the probability of every prediction, in closed form."""
+
+from allsplits.exact._combine import SUPPORTED, solve
+from allsplits.exact.masses import Column
+from allsplits.exact.problem import Answer, Options, Problem
+
+__all__ = ["SUPPORTED", "Answer", "Column", "Options", "Problem", "solve"]

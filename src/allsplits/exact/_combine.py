@@ -1,0 +1,28 @@
+"""The one table of supported pairs of law and vote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from allsplits.exact.fixed_size import solve_majority, solve_ranked
+from allsplits.exact.problem import Answer, Problem, Solver, run
+from allsplits.exceptions import UnsupportedError
+
+__all__ = ["SUPPORTED", "solve"]
+
+#: (kind of law, kind of vote) -> how it is solved.
+SUPPORTED: dict[tuple[str, str], Callable[[Problem], Solver]] = {
+    ("fixed size", "majority"): solve_majority,
+    ("fixed size", "ranked"): solve_ranked,
+}
+
+
+def solve(problem: Problem) -> Answer:
+    """Answer a problem, or list what can be answered."""
+    pair = (problem.columns[0].law.kind, problem.vote)
+    if pair not in SUPPORTED:
+        known = "; ".join(f"{law} with {vote}" for law, vote in SUPPORTED)
+        raise UnsupportedError(
+            f"a law of {pair[0]} with a {pair[1]} vote has no exact formula here; supported: {known}"
+        )
+    return run(problem, SUPPORTED[pair](problem))

@@ -1,0 +1,97 @@
+"""Compiled loops shared by all votes: masses, binomial weights, tie groups.
+
+Counting subsets needs ratios of binomial coefficients that overflow on their own. They are replaced
+by binomial probabilities with one common parameter θ,
+
+    T[n, b] = C(n, b) · θ^b · (1-θ)^(n-b),
+
+because in every ratio Π C(n_d, b_d) / C(Σ n_d, Σ b_d) the powers of θ cancel. Everything is a sum of
+positive products: no cancellation, so relative errors stay at a few roundings per step.
+"""
+
+import numpy as np
+from numba import njit
+
+__all__ = ["binomial_row", "binomial_table", "fill_masses", "group_end", "tie_weights"]
+
+
+@njit(nogil=True, cache=True)
+def fill_masses(n_candidates, train_size, k, mode, masses):
+    """masses[j - k] ∝ C(j, k) C(N-1-j, a-k-1), 1 at the mode, by ratios outwards."""
+    N, a = n_candidates, train_size
+    masses[mode - k] = 1.0
+    value = 1.0
+    for j in range(mode, N - a + k):
+        value *= ((j + 1.0) * (N - j - a + k)) / ((j + 1.0 - k) * (N - 1.0 - j))
+        if value < 1e-80:
+            break
+        masses[j + 1 - k] = value
+    value = 1.0
+    for j in range(mode - 1, k - 1, -1):
+        value *= ((j + 1.0 - k) * (N - 1.0 - j)) / ((j + 1.0) * (N - j - a + k))
+        if value < 1e-80:
+            break
+        masses[j - k] = value
+
+
+@njit(nogil=True, cache=True)
+def binomial_table(n_max, b_max, theta):
+    """T[n, b] for n ≤ n_max, b ≤ b_max by Pascal's rule."""
+    table = np.zeros((n_max + 1, b_max + 1))
+    table[0, 0] = 1.0
+    for n in range(1, n_max + 1):
+        table[n, 0] = (1.0 - theta) * table[n - 1, 0]
+        for b in range(1, min(n, b_max) + 1):
+            table[n, b] = (1.0 - theta) * table[n - 1, b] + theta * table[n - 1, b - 1]
+    return table
+
+
+@njit(nogil=True, cache=True)
+def binomial_row(n, b_max, phi, row):
+    """row[b] = C(n, b) φ^b (1-φ)^(n-b) for b ≤ b_max."""
+    for b in range(b_max + 1):
+        row[b] = 0.0
+    value = (1.0 - phi) ** n
+    odds = phi / (1.0 - phi)
+    row[0] = value
+    for b in range(min(n, b_max)):
+        value *= odds * (n - b) / (b + 1.0)
+        row[b + 1] = value
+
+
+@njit(nogil=True, cache=True)
+def group_end(tied, position, stop, average):
+    """Where the tie group that starts at `position` ends (one item if ties are not averaged)."""
+    end = position + 1
+    if average:
+        while end < stop and tied[end]:
+            end += 1
+    return end
+
+
+@njit(nogil=True, cache=True)
+def tie_weights(s, g, depth, k, masses, table, group_row, omega):
+    """omega[i]: weight of i voters from a tie group of g items that follows s items.
+
+    While the (k+1)-th training neighbour stands inside the group, the t group members before it are
+    a random t-subset. Summed over t, a set of k-i voters from the prefix and i from the group has
+
+        omega[i] = Σ_t m_{s+t} · T[t, i] / (T[s+t, k] · B[g, i]),
+
+    with B the group's own binomial row. Returns whether any weight is positive.
+    """
+    any_weight = False
+    for i in range(min(k, g) + 1):
+        omega[i] = 0.0
+    for t in range(1, min(g - 1, depth - s) + 1):
+        mass = masses[s + t]
+        if mass > 0.0:
+            any_weight = True
+            scale = mass / table[s + t, k]
+            for i in range(max(0, k - s), min(t, k) + 1):
+                omega[i] += scale * table[t, i]
+    if any_weight:
+        for i in range(min(k, g) + 1):
+            if omega[i] > 0.0:
+                omega[i] /= group_row[i]
+    return any_weight

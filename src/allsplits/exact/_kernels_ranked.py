@@ -1,0 +1,58 @@
+"""Compiled loop of recall@R: is any of the R nearest training items of the sample's class?
+
+With the prefix of length j before the (R+1)-th training neighbour, of which o have the sample's
+class, nobody of the class is among the R voters with probability T[o, 0] · T[j-o, R] / T[j, R].
+"""
+
+import numpy as np
+from numba import njit
+
+from allsplits.exact._kernels import binomial_row, group_end, tie_weights
+
+__all__ = ["hit_columns"]
+
+
+@njit(nogil=True, cache=True)
+def hit_columns(indptr, labels, tied, own, start, stop, average, ks, masses, table, out):
+    """P(hit) of each row for each column (ks are the ranks R)."""
+    depth = masses.shape[1] - 1
+    k_max = table.shape[1] - 1
+    omega = np.empty(k_max + 1)
+    group_row = np.empty(k_max + 1)
+    other_row = np.empty(k_max + 1)
+    for i in range(start, stop):
+        position = indptr[i]
+        s = 0
+        n_own = 0
+        while s < depth:
+            end = group_end(tied, position, indptr[i + 1], average)
+            g = end - position
+            g_own = 0
+            for e in range(position, end):
+                if labels[e] == own[i]:
+                    g_own += 1
+            mixed = 0 < g_own < g
+            if mixed:
+                phi = k_max / (k_max + g + 1.0)
+                binomial_row(g, min(k_max, g), phi, group_row)
+                binomial_row(g - g_own, min(k_max, g), phi, other_row)
+                for c in range(len(ks)):
+                    k = ks[c]
+                    if tie_weights(s, g, depth, k, masses[c], table, group_row, omega):
+                        hit = 0.0
+                        for t in range(1, min(g - 1, depth - s) + 1):
+                            hit += masses[c, s + t]
+                        miss = 0.0
+                        for b in range(max(0, k - s), min(k, g) + 1):
+                            miss += omega[b] * other_row[b] * table[s - n_own, k - b]
+                        out[i, c] += hit - miss * table[n_own, 0] * (1.0 - phi) ** g_own
+            for j in range(s + g if mixed else s + 1, min(s + g, depth) + 1):
+                o = n_own + g_own if mixed or g_own == 0 else n_own + j - s
+                if o > 0:
+                    for c in range(len(ks)):
+                        if masses[c, j] > 0.0:
+                            miss = table[o, 0] * table[j - o, ks[c]] / table[j, ks[c]]
+                            out[i, c] += masses[c, j] * (1.0 - miss)
+            n_own += g_own
+            s += g
+            position = end

@@ -1,0 +1,142 @@
+"""Laws of fixed size with equal votes: which of the computations answers a problem."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from allsplits.exact.masses import Prefixes, prefixes_for
+from allsplits.exact.problem import Answer, Problem, Solver, own_rows
+from allsplits.exact.ranked import RankedHit
+from allsplits.exact.rational import exact_hits, exact_right
+from allsplits.exact.tally import NearestTally, TwoClassTally
+from allsplits.exact.uniform import MajorityVote, VoteTable
+from allsplits.orders import NeighborOrder
+
+__all__ = ["solve_majority", "solve_ranked"]
+
+
+def solve_majority(problem: Problem) -> Solver:
+    """Equal votes: integers, a tally, or sample by sample."""
+    if problem.options.exact:
+        return _rational(problem, exact_right, share=problem.options.share)
+    prefixes = prefixes_for(problem.columns, problem.options.tol)
+    if not problem.want_samples:
+        if prefixes.depth == problem.n_samples - 1 and np.all(prefixes.ks == 1):
+            return _nearest_tally(problem)
+        if problem.n_classes == 2 and TwoClassTally.fits(prefixes.depth, problem.n_samples):
+            return _two_class_tally(problem, prefixes)
+    vote = MajorityVote(
+        prefixes,
+        problem.n_classes,
+        average_distance_ties=problem.options.average,
+        share=problem.options.share,
+    )
+    return _by_sample(problem, prefixes, vote)
+
+
+def solve_ranked(problem: Problem) -> Solver:
+    """recall@R: the columns' k are the ranks R."""
+    if problem.options.exact:
+        return _rational(problem, exact_hits)
+    prefixes = prefixes_for(problem.columns, problem.options.tol)
+    vote = RankedHit(prefixes, average_distance_ties=problem.options.average)
+    return _by_sample(problem, prefixes, vote)
+
+
+def _by_sample(problem: Problem, prefixes: Prefixes, vote: Any) -> Solver:
+    """Values of every sample, kept until the end."""
+    classes = problem.want_samples and isinstance(vote, MajorityVote)
+    width = problem.n_classes if classes else len(prefixes.ks)
+    values = np.empty((problem.n_samples, width))
+
+    def add(order: NeighborOrder, n_threads: int) -> None:
+        compute = vote.every_class if classes else vote.right
+        values[own_rows(order)] = compute(order, problem.codes, n_threads)
+
+    def finish() -> Answer:
+        right = values
+        if classes:
+            right = values[np.arange(problem.n_samples), problem.codes][:, None]
+        return Answer(
+            scores=problem.weigh(right),
+            error_bound=prefixes.missing + vote.rounding,
+            sample_scores=right if problem.want_samples else None,
+            prediction_proba=values if classes else None,
+        )
+
+    return Solver(prefixes.depth, add, finish)
+
+
+def _two_class_tally(problem: Problem, prefixes: Prefixes) -> Solver:
+    tally = TwoClassTally(
+        prefixes.depth, problem.n_samples - 1, average_distance_ties=problem.options.average
+    )
+
+    def finish() -> Answer:
+        weights = np.array([float(w) for w in problem.class_weights])
+        right = tally.right(prefixes, problem.options.share)
+        # The table's own sums and the tie shares (one step per member) round as well.
+        rounding = VoteTable.rounding(prefixes, 2) + 8 * prefixes.depth * 2.0**-53
+        return Answer(scores=right @ weights, error_bound=prefixes.missing + rounding)
+
+    return Solver(prefixes.depth, lambda order, _: tally.add(order, problem.codes), finish)
+
+
+def _nearest_tally(problem: Problem) -> Solver:
+    """1-NN at full depth: every training size from one table."""
+    equal = len(set(problem.class_weights)) == 1
+    kinds = np.zeros_like(problem.codes) if equal else problem.codes
+    tally = NearestTally(
+        problem.n_samples - 1, kinds, average_distance_ties=problem.options.average
+    )
+    sizes = np.array([c.train for column in problem.columns for c in column.law.components])
+
+    def finish() -> Answer:
+        right, rounding = tally.right(sizes)
+        weights = problem.class_weights[:1] if equal else problem.class_weights
+        by_size = right @ np.array([float(w) for w in weights])
+        scores, bounds = np.zeros(len(problem.columns)), np.zeros(len(problem.columns))
+        position = 0
+        for c, column in enumerate(problem.columns):
+            for component in column.law.components:
+                scores[c] += float(component.weight) * by_size[position]
+                bounds[c] += float(component.weight) * rounding[position]
+                position += 1
+        return Answer(scores=scores, error_bound=bounds)
+
+    return Solver(problem.n_samples - 1, lambda order, _: tally.add(order, problem.codes), finish)
+
+
+def _rational(problem: Problem, compute: Any, **options: bool) -> Solver:
+    """exact=True: Fractions for every sample, at the full depth the law can reach."""
+    n_candidates = problem.n_samples - 1
+    depth = max(
+        n_candidates if component.train == column.k else n_candidates - component.train + column.k
+        for column in problem.columns
+        for component in column.law.components
+    )
+    values: list[list[Fraction]] = []
+
+    def add(order: NeighborOrder, _: int) -> None:
+        average = problem.options.average
+        values.extend(compute(order, problem.codes, problem.columns, average=average, **options))
+
+    def finish() -> Answer:
+        n_columns = len(problem.columns)
+        weights = [problem.class_weights[code] for code in problem.codes]
+        fractions = tuple(
+            sum((w * row[c] for w, row in zip(weights, values, strict=True)), Fraction(0))
+            for c in range(n_columns)
+        )
+        return Answer(
+            scores=np.array([float(value) for value in fractions]),
+            error_bound=np.zeros(n_columns),
+            fractions=fractions,
+            sample_scores=np.array(values, dtype=np.float64),
+            sample_fractions=tuple(map(tuple, values)),
+        )
+
+    return Solver(depth, add, finish)

@@ -1,0 +1,112 @@
+"""What is asked and what comes back: the two ends of every exact computation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._progress import progress_bar
+from allsplits._threads import thread_count
+from allsplits.exact.masses import Column
+from allsplits.orders import NeighborOrder, iter_orders
+
+__all__ = ["Answer", "Options", "Problem", "Solver"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compute: the keywords that all public functions share."""
+
+    distance_ties: Literal["average", "index"] = "average"
+    label_ties: Literal["first", "share"] = "first"
+    exact: bool = False
+    tol: float = 1e-15
+    backend: str = "auto"
+    n_jobs: int | None = None
+    progress: bool = False
+
+    @property
+    def average(self) -> bool:
+        """Whether orders of tied neighbours are averaged."""
+        return self.distance_ties == "average"
+
+    @property
+    def share(self) -> bool:
+        """Whether tied classes share the vote."""
+        return self.label_ties == "share"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Validated data and the columns (k, law) to answer.
+
+    `X` is an array of points, a distance matrix or a NeighborOrder; `class_weights` says what a
+    sample of each class counts in the score (they sum to one over the samples).
+    """
+
+    X: Any
+    metric: Any
+    codes: NDArray[np.int32]
+    n_classes: int
+    vote: Literal["majority", "ranked"]
+    columns: list[Column]
+    class_weights: list[Fraction]
+    want_samples: bool
+    options: Options
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return len(self.codes)
+
+    def weigh(self, per_sample: Floats) -> Floats:
+        """Score of each column from values of shape (n_samples, n_columns)."""
+        weights = np.array([float(w) for w in self.class_weights])[self.codes]
+        # Summing one fixed array gives the same bits for any number of blocks or threads.
+        return np.sum(per_sample * weights[:, None], axis=0)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Scores of all columns, and values of the samples where they were asked for."""
+
+    scores: Floats
+    error_bound: Floats
+    fractions: tuple[Fraction, ...] | None = None
+    sample_scores: Floats | None = None
+    sample_fractions: tuple[tuple[Fraction, ...], ...] | None = None
+    prediction_proba: Floats | None = None
+
+
+class Solver(NamedTuple):
+    """One way through: how deep the orders must be, what to do with each block, how to end."""
+
+    depth: int
+    add: Any
+    finish: Any
+
+
+def run(problem: Problem, solver: Solver) -> Answer:
+    """Stream the neighbour orders, block by block, through the solver."""
+    options = problem.options
+    n_threads = thread_count(options.n_jobs)
+    blocks = iter_orders(
+        problem.X, problem.metric, solver.depth, backend=options.backend, n_jobs=options.n_jobs
+    )
+    with progress_bar(options.progress, "exact average over all splits", problem.n_samples) as step:
+        for block in blocks:
+            solver.add(block, n_threads)
+            step(block.n_samples)
+    answer: Answer = solver.finish()
+    return answer
+
+
+def own_rows(order: NeighborOrder) -> slice:
+    """Sample numbers of the rows of a block."""
+    return slice(order.first_row, order.first_row + order.n_samples)

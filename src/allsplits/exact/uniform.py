@@ -1,0 +1,106 @@
+"""Majority votes of k equal neighbours, for any number of classes and many k at once.
+
+Cost per sample and prefix: O(k²) when one rival class can catch up, O(k²) more for each further
+one. Conditioning as in Celisse & Mary-Huard 2011, any number of classes and ties beyond the paper.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import roots_legendre
+
+from allsplits._threads import map_row_ranges
+from allsplits.exact._kernels import binomial_table
+from allsplits.exact._kernels_uniform import score_columns
+from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
+from allsplits.orders import NeighborOrder
+
+__all__ = ["MajorityVote", "VoteTable"]
+
+Floats = NDArray[np.float64]
+
+
+class VoteTable:
+    """Binomial weights T[n, b] for a set of prefixes, and what rounding they may bring."""
+
+    def __init__(self, prefixes: Prefixes) -> None:
+        k_max = int(prefixes.ks.max())
+        # θ follows the line j ≈ k · N/a along which the masses lie, so nothing underflows.
+        self.theta = k_max / (prefixes.depth + 1.0)
+        self.values = binomial_table(prefixes.depth, k_max, self.theta)
+
+    @staticmethod
+    def rounding(prefixes: Prefixes, n_classes: int) -> float:
+        """Bound on the relative rounding error of a value: all terms are positive.
+
+        Tables: 3 roundings a row, numerator and denominator; masses: 4 a step and their sum; each
+        class's factor: k products and sums; then the sums over votes and prefixes.
+        """
+        depth, k = prefixes.depth, int(prefixes.ks.max())
+        factors = min(n_classes, depth)
+        return (12 * depth + (k + 3) * (factors + 2) + 64) * UNIT_ROUNDOFF
+
+
+class MajorityVote:
+    """P(every class wins the vote) for samples, columns of (k, law), and two rules for ties."""
+
+    def __init__(
+        self, prefixes: Prefixes, n_classes: int, *, average_distance_ties: bool, share: bool
+    ) -> None:
+        self.prefixes = prefixes
+        self.n_classes = n_classes
+        self.average = average_distance_ties
+        self.share = share
+        self.table = VoteTable(prefixes)
+        active = prefixes.masses > 0
+        ks = prefixes.ks[:, None]
+        self.k_high = np.where(active, ks, 0).max(axis=0)
+        self.k_low = np.where(active, ks, self.k_high.max()).min(axis=0)
+        self.nodes, self.weights = _legendre(int(prefixes.ks.max()) // 2 + 1 if share else 0)
+
+    @property
+    def rounding(self) -> float:
+        """Bound on rounding errors of a probability."""
+        return VoteTable.rounding(self.prefixes, self.n_classes)
+
+    def right(self, order: NeighborOrder, codes: NDArray[np.int32], n_threads: int) -> Floats:
+        """P(right) of each row of `order`, shape (rows, columns)."""
+        return self._run(order, codes, n_threads, len(self.prefixes.ks), False)
+
+    def every_class(self, order: NeighborOrder, codes: NDArray[np.int32], n_threads: int) -> Floats:
+        """P(each class is predicted) for the only column, shape (rows, classes)."""
+        return self._run(order, codes, n_threads, self.n_classes, True)
+
+    def _run(
+        self,
+        order: NeighborOrder,
+        codes: NDArray[np.int32],
+        n_threads: int,
+        width: int,
+        every_class: bool,
+    ) -> Floats:
+        labels = codes[order.flat_indices]
+        own = codes[order.first_row : order.first_row + order.n_samples]
+        out = np.zeros((order.n_samples, width))
+        map_row_ranges(
+            lambda start, stop: score_columns(
+                order.indptr, labels, order.tied, own, start, stop, self.n_classes, every_class,
+                self.average, self.share, self.prefixes.ks, self.prefixes.masses, self.k_low,
+                self.k_high, self.table.values, self.nodes, self.weights, out,
+            ),
+            order.n_samples,
+            n_threads,
+        )  # fmt: skip
+        return out
+
+
+def _legendre(largest: int) -> tuple[Floats, Floats]:
+    """Gauss-Legendre nodes and weights on [0, 1]; row q holds the rule with q nodes."""
+    nodes = np.zeros((largest + 1, max(1, largest)))
+    weights = np.zeros_like(nodes)
+    for q in range(1, largest + 1):
+        x, w = roots_legendre(q)
+        nodes[q, :q] = (x + 1) / 2
+        weights[q, :q] = w / 2
+    return nodes, weights

@@ -1,0 +1,38 @@
+"""Every error allsplits raises on purpose.
+
+    AllSplitsError
+    ├── InvalidInputError (ValueError)     a parameter or an array has a value that cannot work
+    │   └── UnsupportedError               each part is fine, the combination has no exact formula here
+    ├── InvalidTypeError  (TypeError)      a parameter is of the wrong kind
+    └── MissingExtraError (ImportError)    an optional dependency is not installed
+
+Messages name the parameter, what is allowed and what was given.
+"""
+
+__all__ = [
+    "AllSplitsError",
+    "InvalidInputError",
+    "InvalidTypeError",
+    "MissingExtraError",
+    "UnsupportedError",
+]
+
+
+class AllSplitsError(Exception):
+    """Base class of all errors raised by allsplits."""
+
+
+class InvalidInputError(AllSplitsError, ValueError):
+    """A parameter or an array has a value that cannot work."""
+
+
+class UnsupportedError(InvalidInputError):
+    """Each part is valid but no exact formula for the combination exists here."""
+
+
+class InvalidTypeError(AllSplitsError, TypeError):
+    """A parameter is of the wrong kind."""
+
+
+class MissingExtraError(AllSplitsError, ImportError):
+    """An optional dependency is not installed; the message names the extra."""

@@ -1,0 +1,9 @@
+"""Choosing and judging nearest-neighbour models by exact averages over all splits."""
+
+from allsplits.model_selection._curve import Curve
+from allsplits.model_selection._evaluate import evaluate
+from allsplits.model_selection._evaluation import Evaluation
+from allsplits.model_selection._learning_curve import learning_curve
+from allsplits.model_selection._validation_curve import validation_curve
+
+__all__ = ["Curve", "Evaluation", "evaluate", "learning_curve", "validation_curve"]

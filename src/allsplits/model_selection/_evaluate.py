@@ -1,0 +1,116 @@
+"""`evaluate`: one estimator, one law, the exact average over all splits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from allsplits.exact import Column, solve
+from allsplits.model_selection._evaluation import Evaluation
+from allsplits.model_selection._setup import Setup, check_options
+from allsplits.splits import resolve_cv
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = None,
+    scoring: str | None = None,
+    groups: Any = None,
+    distance_ties: Literal["average", "index"] = "average",
+    label_ties: Literal["first", "share"] = "first",
+    exact: bool = False,
+    tol: float = 1e-15,
+    backend: str = "auto",
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Evaluation:
+    """Average a nearest-neighbour classifier's score over every possible split.
+
+    Where ``cross_val_score`` draws a few splits, this computes the mean over all of them in closed
+    form: what the mean of infinitely many repeats tends to.
+
+    Parameters
+    ----------
+    estimator : KNeighborsClassifier
+        scikit-learn's own estimator; n_neighbors, metric, p and metric_params are honoured. It is
+        not fitted.
+    X : array-like or data frame of shape (n_samples, n_features)
+        The samples; the distance matrix with ``metric="precomputed"``; or a NeighborOrder.
+    y : array-like of shape (n_samples,)
+        The class labels.
+    cv : law or scikit-learn splitter
+        FixedSize, or LeaveOneOut, LeavePOut, ShuffleSplit, KFold, RepeatedKFold. Splitters stand
+        for the average over all their random states; folds of unequal size count equally.
+    scoring : {"accuracy", "balanced_accuracy", "recall@R"}, default="accuracy"
+        "balanced_accuracy" is the mean over classes of how often their held-out samples are right.
+        "recall@R" counts a sample as right if any of its R nearest training samples has its class.
+    groups : None
+        Reserved for laws that keep groups together.
+    distance_ties : {"average", "index"}, default="average"
+        Equally distant neighbours: average over all their orders, or the lower row number first.
+    label_ties : {"first", "share"}, default="first"
+        Equally many votes: the class that comes first (as scikit-learn does), or equal shares.
+    exact : bool, default=False
+        Compute in integers and return the score as a Fraction, too (slower).
+    tol : float, default=1e-15
+        Probability mass that may be left out to keep the neighbour search shallow. What is left
+        out is part of `error_bound`; 0 leaves out nothing.
+    backend : {"auto", "exact"}, default="auto"
+        Neighbour search.
+    n_jobs : int, default=None
+        Threads; None uses all cores.
+    progress : bool, default=False
+        Show a progress bar.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
+    >>> from allsplits import evaluate
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import LeavePOut
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> evaluate(KNeighborsClassifier(5), X, y, cv=LeavePOut(30))
+    Evaluation(accuracy=0.965... ± ..., n_neighbors=5, exact over 3.22e31 splits: every training
+    set of 120 of 150 samples)
+    """
+    options = check_options(
+        distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, backend=backend,
+        n_jobs=n_jobs, progress=progress,
+    )  # fmt: skip
+    setup = Setup.read(estimator, X, y, scoring, options)
+    law = resolve_cv(cv, setup.n_samples)
+    k = setup.scoring.rank or setup.settings.n_neighbors
+    problem = setup.problem([Column(k, law)], want_samples=True)
+    answer = solve(problem)
+    shares = answer.prediction_proba
+    if exact and problem.vote == "majority":
+        shares = solve(replace(problem, options=replace(options, exact=False))).prediction_proba
+    weights = np.array([float(w) for w in problem.class_weights])[setup.codes]
+    assert answer.sample_scores is not None  # noqa: S101 - narrows the type
+    return Evaluation(
+        score=float(answer.scores[0]),
+        scoring=setup.scoring.name,
+        error_bound=float(answer.error_bound[0]),
+        fraction=answer.fractions[0] if answer.fractions else None,
+        n_neighbors=k,
+        sample_scores=answer.sample_scores[:, 0],
+        sample_weight=weights,
+        sample_fractions=(
+            tuple(row[0] for row in answer.sample_fractions) if answer.sample_fractions else None
+        ),
+        prediction_proba=shares,
+        y=setup.y,
+        classes=setup.classes,
+        law=law,
+    )

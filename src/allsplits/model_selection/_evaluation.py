@@ -1,0 +1,140 @@
+"""The result of `evaluate`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log10
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._frames import make_frame
+from allsplits._optional import import_optional
+from allsplits.exceptions import InvalidInputError
+
+__all__ = ["Evaluation", "count_in_words"]
+
+
+def count_in_words(number: int) -> str:
+    """Write a count so that one can read it: digits up to a million, then powers of ten."""
+    if number < 10**6:
+        return f"{number:,}"
+    exponent = int(log10(number))
+    return f"{number / 10**exponent:.2f}e{exponent}" if exponent < 300 else f"about 10^{exponent}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """The exact average over all splits, and what it is made of.
+
+    Exactness removes the noise of *splitting*: another seed, more repeats or other folds cannot
+    change the value. It does not remove the noise of *sampling*: another data set would give
+    another value.
+
+    Attributes
+    ----------
+    score : float
+        The average score over all splits.
+    scoring : str
+        Name of the score.
+    error_bound : float
+        The score is off by no more than this (mass left out and rounding).
+    fraction : Fraction or None
+        The score as a fraction, with ``exact=True``.
+    n_neighbors : int
+        Number of voters.
+    sample_scores : ndarray of shape (n_samples,)
+        How often each sample is right when it is held out.
+    sample_weight : ndarray of shape (n_samples,)
+        What each sample counts: ``score == sum(sample_weight * sample_scores)``.
+    sample_fractions : tuple of Fraction or None
+        The sample scores as fractions, with ``exact=True``.
+    prediction_proba : ndarray of shape (n_samples, n_classes) or None
+        How often each sample, when held out, is given each class (None for recall@R).
+    y : ndarray of shape (n_samples,)
+        The true labels.
+    classes : ndarray of shape (n_classes,)
+        The classes, in the order of the columns.
+    law : object
+        The law of the training sets.
+    """
+
+    score: float
+    scoring: str
+    error_bound: float
+    fraction: Fraction | None
+    n_neighbors: int
+    sample_scores: NDArray[np.float64]
+    sample_weight: NDArray[np.float64]
+    sample_fractions: tuple[Fraction, ...] | None
+    prediction_proba: NDArray[np.float64] | None
+    y: NDArray[Any]
+    classes: NDArray[Any]
+    law: Any
+
+    @property
+    def n_splits(self) -> int:
+        """How many splits the average runs over (an exact integer)."""
+        return int(self.law.n_splits)
+
+    @property
+    def confusion(self) -> NDArray[np.float64] | None:
+        """Expected share of predictions: true class in rows, given class in columns.
+
+        Entries sum to one; the diagonal sums to the accuracy.
+        """
+        if self.prediction_proba is None:
+            return None
+        matrix = np.zeros((len(self.classes), len(self.classes)))
+        rows = np.searchsorted(self.classes, self.y)
+        np.add.at(matrix, rows, self.prediction_proba * self.sample_weight[:, None])
+        return matrix
+
+    def hardest(self, n: int = 10) -> NDArray[np.intp]:
+        """Row numbers of the samples most often wrong, worst first."""
+        return np.argsort(self.sample_scores, kind="stable")[:n]
+
+    def frame(self, backend: str | None = None) -> Any:
+        """One row per sample, as a pandas or polars data frame."""
+        columns: dict[str, Any] = {
+            "label": self.y,
+            "score": self.sample_scores,
+            "weight": self.sample_weight,
+        }
+        if self.prediction_proba is not None:
+            columns["most_often"] = self.classes[np.argmax(self.prediction_proba, axis=1)]
+            for name, share in zip(self.classes, self.prediction_proba.T, strict=True):
+                columns[f"share_{name}"] = share
+        return make_frame(columns, backend)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the expected confusion matrix, each row as shares of its class."""
+        if self.confusion is None:
+            raise InvalidInputError(f"{self.scoring} gives no classes, so there is no confusion")
+        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
+        ax = pyplot.subplots()[1] if ax is None else ax
+        shares = self.confusion / self.confusion.sum(axis=1, keepdims=True)
+        image = ax.imshow(shares, vmin=0, vmax=1, cmap="cividis")
+        names = [str(name) for name in self.classes]
+        ax.set(
+            xticks=range(len(names)), yticks=range(len(names)), xlabel="given class",
+            ylabel="true class",
+            title=f"{self.scoring} {self.score:.4f} over {count_in_words(self.n_splits)} splits",
+        )  # fmt: skip
+        ax.set_xticklabels(names, rotation=45 if max(map(len, names)) > 3 else 0)
+        ax.set_yticklabels(names)
+        if len(names) <= 12:
+            for (r, c), share in np.ndenumerate(shares):
+                color = "white" if share < 0.5 else "black"
+                ax.text(c, r, f"{share:.2f}", ha="center", va="center", color=color, fontsize=8)
+        ax.figure.colorbar(image, ax=ax, label="share of the true class")
+        return ax
+
+    def __repr__(self) -> str:
+        k = "" if self.scoring.startswith("recall@") else f", n_neighbors={self.n_neighbors}"
+        return (
+            f"Evaluation({self.scoring}={self.score:.6f} ± {self.error_bound:.0e}{k}, "
+            f"exact over {count_in_words(self.n_splits)} splits: {self.law})"
+        )

@@ -1,0 +1,105 @@
+"""`learning_curve`: the exact score for every size of the training set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+
+from allsplits._validation import check_counts, check_fraction
+from allsplits.exact import Column, solve
+from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.model_selection._curve import Curve
+from allsplits.model_selection._setup import Setup, check_options
+from allsplits.splits import SizeLaw
+
+__all__ = ["learning_curve"]
+
+#: Points of the default grid of sizes when k > 1.
+_GRID_POINTS = 24
+
+
+def learning_curve(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    train_sizes: Iterable[float] | None = None,
+    stratify: bool = False,
+    scoring: str | None = None,
+    distance_ties: Literal["average", "index"] = "average",
+    label_ties: Literal["first", "share"] = "first",
+    exact: bool = False,
+    tol: float = 1e-15,
+    backend: str = "auto",
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Curve:
+    """Exact score over all training sets of each size.
+
+    For one neighbour all sizes come from one table; for more neighbours the sizes share the
+    neighbour search and the votes.
+
+    Parameters
+    ----------
+    train_sizes : iterable of int or float, default=None
+        Numbers of training samples, or fractions of all samples (rounded down). None means every
+        size from 1 to n - 1 for one neighbour, and a logarithmic grid from k to n - 1 otherwise.
+    stratify : bool, default=False
+        Must be False here.
+    estimator, X, y, scoring, distance_ties, label_ties, exact, tol, backend, n_jobs, progress :
+        As in `evaluate`.
+
+    Returns
+    -------
+    Curve
+
+    Examples
+    --------
+    >>> from allsplits import learning_curve
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> learning_curve(KNeighborsClassifier(1), X, y)
+    Curve(accuracy for train_size = 1 … 149: best 0.96... at ..., ± ...)
+    """
+    options = check_options(
+        distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, backend=backend,
+        n_jobs=n_jobs, progress=progress,
+    )  # fmt: skip
+    if stratify:
+        raise InvalidInputError("stratify must be False; got True")
+    setup = Setup.read(estimator, X, y, scoring, options)
+    k = setup.scoring.rank or setup.settings.n_neighbors
+    n = setup.n_samples
+    setup.check_neighbors(k, SizeLaw.of_size(n, n - 1))
+    sizes = _read_sizes(train_sizes, k, n)
+    columns = [Column(k, SizeLaw.of_size(n, size)) for size in sizes]
+    answer = solve(setup.problem(columns, want_samples=False))
+    return Curve(
+        parameter="train_size",
+        x=np.array(sizes),
+        scores=answer.scores,
+        scoring=setup.scoring.name,
+        error_bound=float(answer.error_bound.max()),
+        fractions=answer.fractions,
+    )
+
+
+def _read_sizes(train_sizes: Any, k: int, n: int) -> list[int]:
+    if train_sizes is None:
+        if k == 1:
+            return list(range(1, n))
+        grid = np.geomspace(k, n - 1, _GRID_POINTS)
+        return sorted({round(size) for size in grid})
+    if isinstance(train_sizes, (str, bytes)) or not isinstance(train_sizes, Iterable):
+        raise InvalidTypeError(f"train_sizes must be a list of sizes or None; got {train_sizes!r}")
+    counts = [
+        size if isinstance(size, Integral) else int(check_fraction("train_sizes", size) * n)
+        for size in train_sizes
+    ]
+    return check_counts(
+        "train_sizes", counts, at_least=k, at_most=n - 1, why=f" for {k} voters of {n} samples"
+    )

@@ -1,0 +1,83 @@
+"""`validation_curve`: every number of neighbours in one pass over the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+
+from allsplits._validation import check_counts
+from allsplits.exact import Column, solve
+from allsplits.exceptions import InvalidInputError
+from allsplits.model_selection._curve import Curve
+from allsplits.model_selection._setup import Setup, check_options
+from allsplits.splits import resolve_cv
+
+__all__ = ["validation_curve"]
+
+
+def validation_curve(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_neighbors: Iterable[int] = range(1, 51),
+    cv: Any = None,
+    scoring: str | None = None,
+    groups: Any = None,
+    distance_ties: Literal["average", "index"] = "average",
+    label_ties: Literal["first", "share"] = "first",
+    exact: bool = False,
+    tol: float = 1e-15,
+    backend: str = "auto",
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Curve:
+    """Exact score over all splits for every number of neighbours, from one neighbour search.
+
+    Parameters
+    ----------
+    n_neighbors : iterable of int, default=range(1, 51)
+        The numbers of neighbours; they replace the estimator's own.
+    estimator, X, y, cv, scoring, groups, distance_ties, label_ties, exact, tol, backend, n_jobs, \
+progress :
+        As in `evaluate`; scoring is "accuracy" or "balanced_accuracy".
+
+    Returns
+    -------
+    Curve
+        ``curve.best`` is the best number of neighbours.
+
+    Examples
+    --------
+    >>> from allsplits import validation_curve
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import KFold
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> validation_curve(KNeighborsClassifier(), X, y, n_neighbors=range(1, 31), cv=KFold(5))
+    Curve(accuracy for n_neighbors = 1 … 30: best 0.96... at ..., ± ...)
+    """
+    options = check_options(
+        distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, backend=backend,
+        n_jobs=n_jobs, progress=progress,
+    )  # fmt: skip
+    setup = Setup.read(estimator, X, y, scoring, options)
+    if setup.scoring.rank is not None:
+        raise InvalidInputError(
+            "scoring must be 'accuracy' or 'balanced_accuracy' here: recall@R does not depend on "
+            f"n_neighbors; got {scoring!r}"
+        )
+    law = resolve_cv(cv, setup.n_samples)
+    ks = check_counts("n_neighbors", n_neighbors)
+    setup.check_neighbors(max(ks), law)
+    answer = solve(setup.problem([Column(k, law) for k in ks], want_samples=False))
+    return Curve(
+        parameter="n_neighbors",
+        x=np.array(ks),
+        scores=answer.scores,
+        scoring=setup.scoring.name,
+        error_bound=float(answer.error_bound.max()),
+        fractions=answer.fractions,
+    )

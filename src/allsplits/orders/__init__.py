@@ -1,0 +1,7 @@
+"""Who is nearest to whom: neighbour orders in which ties are data, not sort accidents."""
+
+from allsplits.orders._metric import Metric
+from allsplits.orders._order import NeighborOrder
+from allsplits.orders._search import iter_orders, order_neighbors
+
+__all__ = ["Metric", "NeighborOrder", "iter_orders", "order_neighbors"]

@@ -1,0 +1,173 @@
+"""Compiled loops of the neighbour search: true distances, order within ties, where to stop.
+
+They see arrays only. `keys` are what rows are sorted by: squared distances for Euclidean
+geometry, plain distances otherwise; `tolerance` is relative and `floor` absolute, in terms of the keys.
+"""
+
+from numba import njit
+
+__all__ = ["collect_near", "direct_rows", "finish_sorted_rows", "rerank_candidates"]
+
+
+@njit(nogil=True, cache=True)
+def direct_rows(transposed, points, start, stop, out):
+    """out[i, j] = sum over features of (points[i] - x_j)², by differences, never expanded."""
+    n_features, n = transposed.shape
+    for i in range(start, stop):
+        row = out[i]
+        for j in range(n):
+            row[j] = 0.0
+        for f in range(n_features):
+            value = points[i, f]
+            column = transposed[f]
+            for j in range(n):
+                difference = value - column[j]
+                row[j] += difference * difference
+
+
+@njit(nogil=True, cache=True)
+def _insertion_sort(keys, items, start, stop):
+    """Sort by (key, item); candidates come almost sorted, so this is close to linear."""
+    for i in range(start + 1, stop):
+        key = keys[i]
+        item = items[i]
+        j = i - 1
+        while j >= start and (keys[j] > key or (keys[j] == key and items[j] > item)):
+            keys[j + 1] = keys[j]
+            items[j + 1] = items[j]
+            j -= 1
+        keys[j + 1] = key
+        items[j + 1] = item
+
+
+@njit(nogil=True, cache=True)
+def _sift_down(keys, items, offset, root, size):
+    while True:
+        child = 2 * root + 1
+        if child >= size:
+            return
+        a = offset + child
+        if child + 1 < size and (
+            keys[a + 1] > keys[a] or (keys[a + 1] == keys[a] and items[a + 1] > items[a])
+        ):
+            child += 1
+            a += 1
+        r = offset + root
+        if keys[r] > keys[a] or (keys[r] == keys[a] and items[r] >= items[a]):
+            return
+        keys[r], keys[a] = keys[a], keys[r]
+        items[r], items[a] = items[a], items[r]
+        root = child
+
+
+@njit(nogil=True, cache=True)
+def _heap_sort(keys, items, start, stop):
+    """Sort by (key, item) in place, whatever the order they come in."""
+    size = stop - start
+    for root in range(size // 2 - 1, -1, -1):
+        _sift_down(keys, items, start, root, size)
+    for last in range(size - 1, 0, -1):
+        a = start + last
+        keys[start], keys[a] = keys[a], keys[start]
+        items[start], items[a] = items[a], items[start]
+        _sift_down(keys, items, start, 0, last)
+
+
+@njit(nogil=True, cache=True)
+def _mark_ties(keys, items, tied, length, depth, tolerance, floor):
+    """Mark tie groups of a sorted row; return where the group containing rank `depth` ends.
+
+    Members of a group get the group's first key and are put in row order.
+    """
+    i = 0
+    while i < length:
+        end = i + 1
+        while end < length and keys[end] - keys[end - 1] <= tolerance * keys[end] + floor:
+            end += 1
+        tied[i] = False
+        in_order = True
+        for j in range(i + 1, end):
+            tied[j] = True
+            if items[j] < items[j - 1]:
+                in_order = False
+            keys[j] = keys[i]
+        if not in_order:
+            _heap_sort(keys, items, i, end)
+        if end >= depth:
+            return end
+        i = end
+    return length
+
+
+@njit(nogil=True, cache=True)
+def rerank_candidates(
+    points,
+    start,
+    stop,
+    first_row,
+    items,
+    keys,
+    tied,
+    last_approximate,
+    rounding,
+    depth,
+    tolerance,
+    floor,
+    lengths,
+):
+    """Give candidates their true squared distances, sort, and find where each row may stop.
+
+    The candidates of a row are the nearest by an approximate squared distance whose error is at
+    most ``rounding[i]``; whoever is not among them is at least ``last_approximate[i] -
+    rounding[i]`` away. A row whose last tie group is not safely below that gets length -1: it has
+    to be searched in full.
+    """
+    n_features = points.shape[1]
+    for i in range(start, stop):
+        own = first_row + i
+        count = 0
+        for c in range(items.shape[1]):
+            j = items[i, c]
+            if j == own:
+                continue
+            total = 0.0
+            for f in range(n_features):
+                difference = points[own, f] - points[j, f]
+                total += difference * difference
+            items[i, count] = j
+            keys[i, count] = total
+            count += 1
+        _insertion_sort(keys[i], items[i], 0, count)
+        end = _mark_ties(keys[i], items[i], tied[i], count, depth, tolerance, floor)
+        everyone = count == points.shape[0] - 1
+        safe = last_approximate[i] - rounding[i]
+        complete = end >= depth and keys[i, end - 1] * (1.0 + 2.0 * tolerance) + floor < safe
+        lengths[i] = end if everyone or complete else -1
+
+
+@njit(nogil=True, cache=True)
+def collect_near(
+    rows, thresholds, items, keys, tied, lengths, start, stop, depth, tolerance, floor
+):
+    """From full rows of keys, gather all that are within the row's threshold, sorted."""
+    n = rows.shape[1]
+    for i in range(start, stop):
+        count = 0
+        for j in range(n):
+            if rows[i, j] <= thresholds[i]:
+                items[i, count] = j
+                keys[i, count] = rows[i, j]
+                count += 1
+        if count > 48:
+            _heap_sort(keys[i], items[i], 0, count)
+        else:
+            _insertion_sort(keys[i], items[i], 0, count)
+        lengths[i] = _mark_ties(keys[i], items[i], tied[i], count, depth, tolerance, floor)
+
+
+@njit(nogil=True, cache=True)
+def finish_sorted_rows(items, keys, tied, lengths, start, stop, depth, tolerance, floor):
+    """Ties and ends of rows that are sorted already."""
+    for i in range(start, stop):
+        n = items.shape[1]
+        lengths[i] = _mark_ties(keys[i], items[i], tied[i], n, depth, tolerance, floor)

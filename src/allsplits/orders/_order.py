@@ -1,0 +1,127 @@
+"""The one object that carries everything: for each sample, its neighbours, nearest first.
+
+Rows are stored one after the other because they differ in length: a row holds at least `depth`
+neighbours and always ends with a complete tie group, so nothing is cut between two samples that
+are equally far away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits.exceptions import InvalidInputError
+
+__all__ = ["TIE_TOLERANCE", "NeighborOrder"]
+
+#: Distances that agree to this relative accuracy are one tie group: rounding of the inputs and of
+#: the distance itself (0.3 - 0.2 against 0.2 - 0.1) must not decide who is nearer.
+TIE_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NeighborOrder:
+    """Neighbours of every sample, nearest first, own row excluded, ties in row order.
+
+    Attributes
+    ----------
+    indptr : ndarray of shape (n_rows + 1,)
+        Row i occupies ``indptr[i]:indptr[i + 1]`` of the flat arrays.
+    flat_indices, flat_distances : ndarray
+        Row numbers of the neighbours and their distances. All members of a tie group carry the
+        distance of its first member.
+    tied : ndarray of bool
+        True where an entry is tied with the one before it in its row.
+    depth : int
+        Every row holds at least this many neighbours.
+    n_candidates : int
+        How many samples could be neighbours (one less than the number of samples).
+    first_row : int
+        Sample number of the first row (blocks of a larger order start later than 0).
+
+    Examples
+    --------
+    >>> from allsplits import order_neighbors
+    >>> order = order_neighbors([[0.0], [1.0], [2.0], [10.0]], depth=1)
+    >>> order
+    NeighborOrder(n_samples=4, depth=1, 2 of 4 rows end in a tie beyond depth)
+    >>> order.tie_groups(1)
+    [array([0, 2])]
+    """
+
+    indptr: NDArray[np.int64]
+    flat_indices: NDArray[np.int32]
+    flat_distances: NDArray[np.float64]
+    tied: NDArray[np.bool_]
+    depth: int
+    n_candidates: int
+    first_row: int = 0
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return len(self.indptr) - 1
+
+    @property
+    def indices(self) -> NDArray[np.intp]:
+        """The first `depth` neighbours of each row, shape (n_samples, depth)."""
+        return self.flat_indices[self._rectangle()].astype(np.intp)
+
+    @property
+    def distances(self) -> NDArray[np.float64]:
+        """Their distances, shape (n_samples, depth)."""
+        return self.flat_distances[self._rectangle()]
+
+    def tie_groups(self, row: int) -> list[NDArray[np.intp]]:
+        """Neighbours of one row as groups of equal distance, nearest group first."""
+        start, stop = self.indptr[row], self.indptr[row + 1]
+        members = self.flat_indices[start:stop].astype(np.intp)
+        return np.split(members, np.flatnonzero(~self.tied[start + 1 : stop]) + 1)
+
+    def _rectangle(self) -> NDArray[np.int64]:
+        return self.indptr[:-1, None] + np.arange(self.depth)
+
+    def check_depth(self, needed: int) -> None:
+        """Raise if the rows are shorter than `needed`."""
+        if self.depth < needed:
+            raise InvalidInputError(
+                f"X is a NeighborOrder of depth {self.depth}, but this law and these n_neighbors "
+                f"need {needed}: use order_neighbors(X, depth={needed}) or deeper"
+            )
+
+    def slice_rows(self, start: int, stop: int) -> NeighborOrder:
+        """Rows start to stop as an order of their own (views, no copies)."""
+        low, high = self.indptr[start], self.indptr[stop]
+        return NeighborOrder(
+            self.indptr[start : stop + 1] - low,
+            self.flat_indices[low:high],
+            self.flat_distances[low:high],
+            self.tied[low:high],
+            self.depth,
+            self.n_candidates,
+            self.first_row + start,
+        )
+
+    def __repr__(self) -> str:
+        beyond = int(np.sum(np.diff(self.indptr) > self.depth))
+        note = f", {beyond} of {self.n_samples} rows end in a tie beyond depth" if beyond else ""
+        return f"NeighborOrder(n_samples={self.n_samples}, depth={self.depth}{note})"
+
+
+def concatenate(blocks: Sequence[NeighborOrder]) -> NeighborOrder:
+    """Join consecutive blocks of rows into one order."""
+    if len(blocks) == 1:
+        return blocks[0]
+    lengths = np.concatenate([np.diff(block.indptr) for block in blocks])
+    return NeighborOrder(
+        np.concatenate([[0], np.cumsum(lengths)]),
+        np.concatenate([block.flat_indices for block in blocks]),
+        np.concatenate([block.flat_distances for block in blocks]),
+        np.concatenate([block.tied for block in blocks]),
+        blocks[0].depth,
+        blocks[0].n_candidates,
+        blocks[0].first_row,
+    )

@@ -1,0 +1,104 @@
+"""Training sets of a fixed size, all equally likely: leave-p-out, shuffle-split, k-fold.
+
+Given that a sample is held out, its training set is a uniform a-subset of the other n - 1. Folds of
+unequal size are a mixture: each fold counts the same, as in the mean of scikit-learn's scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import comb
+from numbers import Integral
+from typing import ClassVar, NamedTuple
+
+from allsplits._validation import check_count, check_fraction
+
+__all__ = ["FixedSize", "SizeLaw"]
+
+
+class SizeComponent(NamedTuple):
+    """One training size, its test size, and the share of splits that have it."""
+
+    train: int
+    test: int
+    weight: Fraction
+
+
+@dataclass(frozen=True)
+class SizeLaw:
+    """Fixed training sizes with their weights, for a known number of samples."""
+
+    kind: ClassVar[str] = "fixed size"
+
+    n_samples: int
+    components: tuple[SizeComponent, ...]
+
+    @classmethod
+    def of_size(cls, n_samples: int, train: int, test: int | None = None) -> SizeLaw:
+        """One training size; the test set is the rest unless a smaller one is drawn."""
+        rest = n_samples - train
+        return cls(n_samples, (SizeComponent(train, rest if test is None else test, Fraction(1)),))
+
+    @classmethod
+    def of_folds(cls, n_samples: int, n_folds: int) -> SizeLaw:
+        """Sizes of k-fold cross-validation: n mod K folds have one sample more."""
+        small, larger_folds = divmod(n_samples, n_folds)
+        folds = [(small + 1, larger_folds), (small, n_folds - larger_folds)]
+        return cls(
+            n_samples,
+            tuple(
+                SizeComponent(n_samples - test, test, Fraction(number, n_folds))
+                for test, number in folds
+                if number
+            ),
+        )
+
+    @property
+    def smallest_training_set(self) -> int:
+        """The largest k that every split can serve."""
+        return min(component.train for component in self.components)
+
+    @cached_property
+    def n_splits(self) -> int:
+        """How many different (training set, test set) pairs are averaged over."""
+        n = self.n_samples
+        return sum(comb(n, c.train) * comb(n - c.train, c.test) for c in self.components)
+
+    def __str__(self) -> str:
+        sizes = " or ".join(str(component.train) for component in self.components)
+        return f"every training set of {sizes} of {self.n_samples} samples"
+
+
+@dataclass(frozen=True)
+class FixedSize:
+    """All training sets of a given size, each equally likely; the rest is the test set.
+
+    Parameters
+    ----------
+    train_size : int or float
+        Number of training samples, or the fraction of all samples (rounded down).
+
+    Examples
+    --------
+    >>> from allsplits import FixedSize, evaluate
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = [[0.0], [1.0], [2.0], [3.5]], [0, 0, 1, 1]
+    >>> evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(2), exact=True).fraction
+    Fraction(1, 2)
+    """
+
+    train_size: int | float
+
+    def resolve(self, n_samples: int) -> SizeLaw:
+        """Fix the number of samples."""
+        if isinstance(self.train_size, Integral):
+            size = int(self.train_size)
+        else:
+            size = int(check_fraction("train_size", self.train_size) * n_samples)
+        check_count(
+            "train_size", size, at_least=1, at_most=n_samples - 1,
+            why=f" (a test sample must be left of {n_samples})",
+        )  # fmt: skip
+        return SizeLaw.of_size(n_samples, size)
