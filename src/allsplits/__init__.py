@@ -3,6 +3,7 @@
 from allsplits.model_selection import (
     Curve,
     Evaluation,
+    KNeighborsClassifierCV,
     evaluate,
     learning_curve,
     validation_curve,
@@ -16,6 +17,7 @@ __all__ = [
     "Curve",
     "Evaluation",
     "FixedSize",
+    "KNeighborsClassifierCV",
     "NeighborOrder",
     "evaluate",
     "learning_curve",

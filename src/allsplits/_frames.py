@@ -22,7 +22,8 @@ def make_frame(columns: Mapping[str, Any], backend: str | None = None) -> Any:
     candidates = _LIBRARIES if backend is None else (backend,)
     for library in candidates:
         if importlib.util.find_spec(library) is not None:
-            return nw.from_dict(dict(columns), backend=library).to_native()
+            implementation = nw.Implementation.from_string(library)
+            return nw.from_dict(dict(columns), backend=implementation).to_native()  # type: ignore[arg-type]
     raise MissingExtraError(
         f"frame() needs {' or '.join(candidates)}, which is not installed: "
         f"pip install {candidates[0]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral
 
 import joblib
 
@@ -14,8 +15,11 @@ __all__ = ["map_row_ranges", "thread_count"]
 
 def thread_count(n_jobs: int | None) -> int:
     """Threads to use: all cores for None, otherwise joblib's reading of `n_jobs`."""
-    if n_jobs == 0:
-        raise InvalidInputError("n_jobs must be None, -1 or a positive number of threads; got 0")
+    allowed = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool) and n_jobs != 0
+    if n_jobs is not None and not allowed:
+        raise InvalidInputError(
+            f"n_jobs must be None (all cores), a number of threads or -1; got {n_jobs!r}"
+        )
     return int(joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs))
 
 

@@ -84,6 +84,10 @@ def check_points(
     X: Any, *, precomputed: bool = False, allow_nan: bool = False, symmetric: bool = True
 ) -> NDArray[np.float64]:
     """Return X as a finite float64 array; a distance matrix must also look like one."""
+    if X is None:
+        raise InvalidInputError(
+            "X must be given, an array of shape (n_samples, n_features); got None"
+        )
     _refuse_text_columns(X)
     if issparse(X):
         if math.prod(X.shape) > _LARGEST_DENSE:
@@ -158,13 +162,13 @@ def check_labels(
 ) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return (classes, codes): the sorted classes and each sample's position among them."""
     labels = _check_column("y", y, n_samples)
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise InvalidInputError("y must hold class labels; got NaN or infinity among them")
     try:
         check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
     except (ValueError, TypeError) as error:
         raise InvalidInputError(f"y must hold class labels of one kind; got: {error}") from error
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise InvalidInputError("y must hold class labels without NaN or infinity")
     if several and len(classes) < 2:
         raise InvalidInputError(
             f"y must have at least 2 classes; got 1 class: every one of the {n_samples} samples "

@@ -2,7 +2,7 @@
 
     AllSplitsError
     ├── InvalidInputError (ValueError)     a parameter or an array has a value that cannot work
-    │   └── UnsupportedError               each part is fine, the combination has no exact formula here
+    │   └── UnsupportedError               each part is fine, their combination has no formula
     ├── InvalidTypeError  (TypeError)      a parameter is of the wrong kind
     └── MissingExtraError (ImportError)    an optional dependency is not installed
 

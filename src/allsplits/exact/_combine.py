@@ -23,6 +23,7 @@ def solve(problem: Problem) -> Answer:
     if pair not in SUPPORTED:
         known = "; ".join(f"{law} with {vote}" for law, vote in SUPPORTED)
         raise UnsupportedError(
-            f"a law of {pair[0]} with a {pair[1]} vote has no exact formula here; supported: {known}"
+            f"a law of {pair[0]} with a {pair[1]} vote has no exact formula here; "
+            f"supported: {known}"
         )
     return run(problem, SUPPORTED[pair](problem))

@@ -5,8 +5,8 @@ by binomial probabilities with one common parameter θ,
 
     T[n, b] = C(n, b) · θ^b · (1-θ)^(n-b),
 
-because in every ratio Π C(n_d, b_d) / C(Σ n_d, Σ b_d) the powers of θ cancel. Everything is a sum of
-positive products: no cancellation, so relative errors stay at a few roundings per step.
+because in every ratio Π C(n_d, b_d) / C(Σ n_d, Σ b_d) the powers of θ cancel. Everything is a sum
+of positive products: no cancellation, so relative errors stay at a few roundings per step.
 """
 
 import numpy as np

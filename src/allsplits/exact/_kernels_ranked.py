@@ -1,4 +1,4 @@
-"""Compiled loop of recall@R: is any of the R nearest training items of the sample's class?
+"""Compiled loop of recall@R: whether any of the R nearest training items has the right class.
 
 With the prefix of length j before the (R+1)-th training neighbour, of which o have the sample's
 class, nobody of the class is among the R voters with probability T[o, 0] · T[j-o, R] / T[j, R].

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from allsplits.exact.masses import Prefixes, prefixes_for
+from allsplits.exact.masses import Column, Prefixes, prefixes_for
 from allsplits.exact.problem import Answer, Problem, Solver, own_rows
 from allsplits.exact.ranked import RankedHit
 from allsplits.exact.rational import exact_hits, exact_right
@@ -39,11 +40,33 @@ def solve_majority(problem: Problem) -> Solver:
 
 def solve_ranked(problem: Problem) -> Solver:
     """recall@R: the columns' k are the ranks R."""
+    if any(column.k > column.law.smallest_training_set for column in problem.columns):
+        return _with_clipped_ranks(problem)
     if problem.options.exact:
         return _rational(problem, exact_hits)
     prefixes = prefixes_for(problem.columns, problem.options.tol)
     vote = RankedHit(prefixes, average_distance_ties=problem.options.average)
     return _by_sample(problem, prefixes, vote)
+
+
+def _with_clipped_ranks(problem: Problem) -> Solver:
+    """A training set smaller than R is looked at whole: split the laws by size and put together."""
+    parts = [
+        (c, component.weight, Column(min(column.k, component.train), column.law.only(component)))
+        for c, column in enumerate(problem.columns)
+        for component in column.law.components
+    ]
+    solver = solve_ranked(replace(problem, columns=[part for _, _, part in parts]))
+
+    def finish() -> Answer:
+        mixing = [
+            [w if c == line else Fraction(0) for c, w, _ in parts]
+            for line in range(len(problem.columns))
+        ]
+        answer: Answer = solver.finish()
+        return answer.mixed(mixing)
+
+    return solver._replace(finish=finish)
 
 
 def _by_sample(problem: Problem, prefixes: Prefixes, vote: Any) -> Solver:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
@@ -69,7 +70,8 @@ class Problem:
         """Score of each column from values of shape (n_samples, n_columns)."""
         weights = np.array([float(w) for w in self.class_weights])[self.codes]
         # Summing one fixed array gives the same bits for any number of blocks or threads.
-        return np.sum(per_sample * weights[:, None], axis=0)
+        total: Floats = np.sum(per_sample * weights[:, None], axis=0)
+        return total
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,25 @@ class Answer:
     sample_scores: Floats | None = None
     sample_fractions: tuple[tuple[Fraction, ...], ...] | None = None
     prediction_proba: Floats | None = None
+
+    def mixed(self, mixing: list[list[Fraction]]) -> Answer:
+        """Columns replaced by mixtures of columns (no class probabilities)."""
+        matrix = np.array(mixing, dtype=np.float64)
+
+        def mix(values: Sequence[Fraction]) -> tuple[Fraction, ...]:
+            return tuple(
+                sum((w * v for w, v in zip(line, values, strict=True)), Fraction(0))
+                for line in mixing
+            )
+
+        samples, fractions = self.sample_scores, self.sample_fractions
+        return Answer(
+            scores=matrix @ self.scores,
+            error_bound=matrix @ self.error_bound,
+            fractions=None if self.fractions is None else mix(self.fractions),
+            sample_scores=None if samples is None else samples @ matrix.T,
+            sample_fractions=None if fractions is None else tuple(mix(row) for row in fractions),
+        )
 
 
 class Solver(NamedTuple):

@@ -131,4 +131,5 @@ class NearestTally:
             column = np.empty(len(sizes))
             nearest_curve(row, self.n_candidates, sizes, column, terms)
             out[:, kind] = column
-        return out, (5 * terms + 16) * UNIT_ROUNDOFF + 1e-18
+        rounding: Floats = (5 * terms + 16).astype(np.float64) * UNIT_ROUNDOFF + 1e-18
+        return out, rounding

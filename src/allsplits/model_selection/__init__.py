@@ -4,6 +4,14 @@ from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._evaluate import evaluate
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._learning_curve import learning_curve
+from allsplits.model_selection._neighbors_cv import KNeighborsClassifierCV
 from allsplits.model_selection._validation_curve import validation_curve
 
-__all__ = ["Curve", "Evaluation", "evaluate", "learning_curve", "validation_curve"]
+__all__ = [
+    "Curve",
+    "Evaluation",
+    "KNeighborsClassifierCV",
+    "evaluate",
+    "learning_curve",
+    "validation_curve",
+]

@@ -44,8 +44,9 @@ class Curve:
 
     @property
     def best(self) -> int:
-        """The value with the best score (the first one if several are equal)."""
-        return int(self.x[np.argmax(self.scores)])
+        """The value with the best score (the first one if several are equal up to rounding)."""
+        equal = self.scores >= self.scores.max() - 2 * self.error_bound
+        return int(self.x[np.argmax(equal)])
 
     @property
     def best_score(self) -> float:

@@ -75,7 +75,8 @@ def learning_curve(
     k = setup.scoring.rank or setup.settings.n_neighbors
     n = setup.n_samples
     setup.check_neighbors(k, SizeLaw.of_size(n, n - 1))
-    sizes = _read_sizes(train_sizes, k, n)
+    smallest = k if setup.scoring.rank is None else 1
+    sizes = _read_sizes(train_sizes, smallest, n)
     columns = [Column(k, SizeLaw.of_size(n, size)) for size in sizes]
     answer = solve(setup.problem(columns, want_samples=False))
     return Curve(
@@ -88,11 +89,11 @@ def learning_curve(
     )
 
 
-def _read_sizes(train_sizes: Any, k: int, n: int) -> list[int]:
+def _read_sizes(train_sizes: Any, smallest: int, n: int) -> list[int]:
     if train_sizes is None:
-        if k == 1:
+        if smallest == 1:
             return list(range(1, n))
-        grid = np.geomspace(k, n - 1, _GRID_POINTS)
+        grid = np.geomspace(smallest, n - 1, _GRID_POINTS)
         return sorted({round(size) for size in grid})
     if isinstance(train_sizes, (str, bytes)) or not isinstance(train_sizes, Iterable):
         raise InvalidTypeError(f"train_sizes must be a list of sizes or None; got {train_sizes!r}")
@@ -101,5 +102,5 @@ def _read_sizes(train_sizes: Any, k: int, n: int) -> list[int]:
         for size in train_sizes
     ]
     return check_counts(
-        "train_sizes", counts, at_least=k, at_most=n - 1, why=f" for {k} voters of {n} samples"
+        "train_sizes", counts, at_least=smallest, at_most=n - 1, why=f" of {n} samples"
     )

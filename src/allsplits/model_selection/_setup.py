@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits._threads import thread_count
 from allsplits._validation import check_choice, check_labels, check_points
 from allsplits.exact import Column, Options, Problem
 from allsplits.exceptions import InvalidInputError
@@ -27,6 +28,7 @@ def check_options(**values: Any) -> Options:
     check_choice("backend", options.backend, ("auto", "exact"))
     if not isinstance(options.tol, numbers.Real) or not 0 <= options.tol < 1:
         raise InvalidInputError(f"tol must be a number from 0 to below 1; got {options.tol!r}")
+    thread_count(options.n_jobs)
     return options
 
 
@@ -60,12 +62,11 @@ class Setup:
         return len(self.codes)
 
     def check_neighbors(self, k: int, law: Any) -> None:
-        """Raise if some training set has fewer than k samples."""
+        """Raise if some training set has fewer than k voters (recall@R looks at what is there)."""
         most = law.smallest_training_set
-        if k > most:
-            name = "R (of recall@R)" if self.scoring.rank else "n_neighbors"
+        if k > most and self.scoring.rank is None:
             raise InvalidInputError(
-                f"{name} must be at most {most}, the size of the smallest training set "
+                f"n_neighbors must be at most {most}, the size of the smallest training set "
                 f"({law}); got {k}"
             )
 

@@ -14,7 +14,7 @@ from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._setup import Setup, check_options
 from allsplits.splits import resolve_cv
 
-__all__ = ["validation_curve"]
+__all__ = ["curve_over_neighbors", "validation_curve"]
 
 
 def validation_curve(
@@ -42,7 +42,7 @@ def validation_curve(
         The numbers of neighbours; they replace the estimator's own.
     estimator, X, y, cv, scoring, groups, distance_ties, label_ties, exact, tol, backend, n_jobs, \
 progress :
-        As in `evaluate`; scoring is "accuracy" or "balanced_accuracy".
+        As in `evaluate`; recall@R does not depend on n_neighbors and is refused.
 
     Returns
     -------
@@ -64,14 +64,19 @@ progress :
         n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     setup = Setup.read(estimator, X, y, scoring, options)
-    if setup.scoring.rank is not None:
-        raise InvalidInputError(
-            "scoring must be 'accuracy' or 'balanced_accuracy' here: recall@R does not depend on "
-            f"n_neighbors; got {scoring!r}"
-        )
     law = resolve_cv(cv, setup.n_samples)
     ks = check_counts("n_neighbors", n_neighbors)
     setup.check_neighbors(max(ks), law)
+    return curve_over_neighbors(setup, law, ks)
+
+
+def curve_over_neighbors(setup: Setup, law: Any, ks: list[int]) -> Curve:
+    """The curve once everything is checked."""
+    if setup.scoring.rank is not None:
+        raise InvalidInputError(
+            "scoring must be 'accuracy' or 'balanced_accuracy' here: recall@R does not depend on "
+            f"n_neighbors; got {setup.scoring.name!r}"
+        )
     answer = solve(setup.problem([Column(k, law) for k in ks], want_samples=False))
     return Curve(
         parameter="n_neighbors",

@@ -1,7 +1,8 @@
 """Compiled loops of the neighbour search: true distances, order within ties, where to stop.
 
 They see arrays only. `keys` are what rows are sorted by: squared distances for Euclidean
-geometry, plain distances otherwise; `tolerance` is relative and `floor` absolute, in terms of the keys.
+geometry, plain distances otherwise; `tolerance` is relative and `floor`
+absolute, both in terms of the keys.
 """
 
 from numba import njit

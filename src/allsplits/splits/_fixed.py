@@ -55,6 +55,10 @@ class SizeLaw:
             ),
         )
 
+    def only(self, component: SizeComponent) -> SizeLaw:
+        """The law given that one of the sizes is drawn."""
+        return SizeLaw.of_size(self.n_samples, component.train, component.test)
+
     @property
     def smallest_training_set(self) -> int:
         """The largest k that every split can serve."""
@@ -94,7 +98,7 @@ class FixedSize:
     def resolve(self, n_samples: int) -> SizeLaw:
         """Fix the number of samples."""
         if isinstance(self.train_size, Integral):
-            size = int(self.train_size)
+            size = check_count("train_size", self.train_size)
         else:
             size = int(check_fraction("train_size", self.train_size) * n_samples)
         check_count(

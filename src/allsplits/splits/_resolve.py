@@ -44,7 +44,9 @@ def _leave_p_out(p: int, n: int) -> SizeLaw:
 
 def _shuffle_split(cv: ShuffleSplit, n: int) -> SizeLaw:
     try:
-        train, test = next(cv.split(np.zeros((n, 1))))
+        # A copy with a seed of its own: reading sizes must not move the user's random state.
+        copy = ShuffleSplit(1, test_size=cv.test_size, train_size=cv.train_size, random_state=0)
+        train, test = next(copy.split(np.zeros((n, 1))))
     except ValueError as error:
         raise InvalidInputError(f"cv={cv!r} does not fit {n} samples: {error}") from error
     return SizeLaw.of_size(n, len(train), len(test))

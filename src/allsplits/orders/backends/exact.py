@@ -219,7 +219,8 @@ class _CandidateSearch:
         map_row_ranges(
             lambda a, b: rerank_candidates(
                 self.points, a, b, start, items, keys, tied, last,
-                self.rounding[start:stop], self.depth, self.full.tolerance, self.full.floor, lengths,
+                self.rounding[start:stop], self.depth, self.full.tolerance, self.full.floor,
+                lengths,
             ),
             len(items),
             self.n_threads,
