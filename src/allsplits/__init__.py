@@ -4,21 +4,24 @@ from allsplits.model_selection import (
     Curve,
     Evaluation,
     KNeighborsClassifierCV,
+    cmc_curve,
     evaluate,
     learning_curve,
     validation_curve,
 )
 from allsplits.orders import NeighborOrder, order_neighbors
-from allsplits.splits import FixedSize
+from allsplits.splits import ClassCounts, FixedSize
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "ClassCounts",
     "Curve",
     "Evaluation",
     "FixedSize",
     "KNeighborsClassifierCV",
     "NeighborOrder",
+    "cmc_curve",
     "evaluate",
     "learning_curve",
     "order_neighbors",

@@ -2,6 +2,6 @@
 
 from allsplits.exact._combine import SUPPORTED, solve
 from allsplits.exact.masses import Column
-from allsplits.exact.problem import Answer, Options, Problem
+from allsplits.exact.problem import Answer, Exclusion, Options, Problem
 
-__all__ = ["SUPPORTED", "Answer", "Column", "Options", "Problem", "solve"]
+__all__ = ["SUPPORTED", "Answer", "Column", "Exclusion", "Options", "Problem", "solve"]

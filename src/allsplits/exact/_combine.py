@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from allsplits.exact.classwise import solve_class_hits, solve_class_majority
 from allsplits.exact.fixed_size import solve_majority, solve_ranked
 from allsplits.exact.problem import Answer, Problem, Solver, run
 from allsplits.exceptions import UnsupportedError
@@ -14,6 +15,8 @@ __all__ = ["SUPPORTED", "solve"]
 SUPPORTED: dict[tuple[str, str], Callable[[Problem], Solver]] = {
     ("fixed size", "majority"): solve_majority,
     ("fixed size", "ranked"): solve_ranked,
+    ("class counts", "majority"): solve_class_majority,
+    ("class counts", "ranked"): solve_class_hits,
 }
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from allsplits.exact.masses import Column, Prefixes, prefixes_for
 from allsplits.exact.problem import Answer, Problem, Solver, own_rows
@@ -16,7 +16,20 @@ from allsplits.exact.tally import NearestTally, TwoClassTally
 from allsplits.exact.uniform import MajorityVote, VoteTable
 from allsplits.orders import NeighborOrder
 
-__all__ = ["solve_majority", "solve_ranked"]
+__all__ = ["class_weights", "solve_majority", "solve_ranked"]
+
+
+def class_weights(problem: Problem) -> list[Fraction]:
+    """What one sample of each class counts in the score."""
+    if not problem.balanced:
+        return [Fraction(1, problem.n_samples)] * problem.n_classes
+    sizes = np.bincount(problem.codes, minlength=problem.n_classes)
+    return [Fraction(1, problem.n_classes * int(size)) for size in sizes]
+
+
+def _sample_weights(problem: Problem) -> NDArray[np.float64]:
+    weights = np.array([float(w) for w in class_weights(problem)])
+    return weights[problem.codes]
 
 
 def solve_majority(problem: Problem) -> Solver:
@@ -56,7 +69,7 @@ def _with_clipped_ranks(problem: Problem) -> Solver:
         for c, column in enumerate(problem.columns)
         for component in column.law.components
     ]
-    solver = solve_ranked(replace(problem, columns=[part for _, _, part in parts]))
+    solver = solve_ranked(problem.with_columns([part for _, _, part in parts]))
 
     def finish() -> Answer:
         mixing = [
@@ -83,9 +96,12 @@ def _by_sample(problem: Problem, prefixes: Prefixes, vote: Any) -> Solver:
         right = values
         if classes:
             right = values[np.arange(problem.n_samples), problem.codes][:, None]
+        weights = _sample_weights(problem)
         return Answer(
-            scores=problem.weigh(right),
+            # Summing one fixed array gives the same bits for any number of blocks or threads.
+            scores=np.sum(right * weights[:, None], axis=0),
             error_bound=prefixes.missing + vote.rounding,
+            sample_weight=weights,
             sample_scores=right if problem.want_samples else None,
             prediction_proba=values if classes else None,
         )
@@ -99,7 +115,7 @@ def _two_class_tally(problem: Problem, prefixes: Prefixes) -> Solver:
     )
 
     def finish() -> Answer:
-        weights = np.array([float(w) for w in problem.class_weights])
+        weights = np.array([float(w) for w in class_weights(problem)])
         right = tally.right(prefixes, problem.options.share)
         # The table's own sums and the tie shares (one step per member) round as well.
         rounding = VoteTable.rounding(prefixes, 2) + 8 * prefixes.depth * 2.0**-53
@@ -110,7 +126,8 @@ def _two_class_tally(problem: Problem, prefixes: Prefixes) -> Solver:
 
 def _nearest_tally(problem: Problem) -> Solver:
     """1-NN at full depth: every training size from one table."""
-    equal = len(set(problem.class_weights)) == 1
+    per_class = class_weights(problem)
+    equal = len(set(per_class)) == 1
     kinds = np.zeros_like(problem.codes) if equal else problem.codes
     tally = NearestTally(
         problem.n_samples - 1, kinds, average_distance_ties=problem.options.average
@@ -119,7 +136,7 @@ def _nearest_tally(problem: Problem) -> Solver:
 
     def finish() -> Answer:
         right, rounding = tally.right(sizes)
-        weights = problem.class_weights[:1] if equal else problem.class_weights
+        weights = per_class[:1] if equal else per_class
         by_size = right @ np.array([float(w) for w in weights])
         scores, bounds = np.zeros(len(problem.columns)), np.zeros(len(problem.columns))
         position = 0
@@ -149,7 +166,8 @@ def _rational(problem: Problem, compute: Any, **options: bool) -> Solver:
 
     def finish() -> Answer:
         n_columns = len(problem.columns)
-        weights = [problem.class_weights[code] for code in problem.codes]
+        per_class = class_weights(problem)
+        weights = [per_class[code] for code in problem.codes]
         fractions = tuple(
             sum((w * row[c] for w, row in zip(weights, values, strict=True)), Fraction(0))
             for c in range(n_columns)
@@ -157,6 +175,7 @@ def _rational(problem: Problem, compute: Any, **options: bool) -> Solver:
         return Answer(
             scores=np.array([float(value) for value in fractions]),
             error_bound=np.zeros(n_columns),
+            sample_weight=_sample_weights(problem),
             fractions=fractions,
             sample_scores=np.array(values, dtype=np.float64),
             sample_fractions=tuple(map(tuple, values)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
@@ -15,7 +15,7 @@ from allsplits._threads import thread_count
 from allsplits.exact.masses import Column
 from allsplits.orders import NeighborOrder, iter_orders
 
-__all__ = ["Answer", "Options", "Problem", "Solver"]
+__all__ = ["Answer", "Exclusion", "Options", "Problem", "Solver"]
 
 Floats = NDArray[np.float64]
 
@@ -44,11 +44,41 @@ class Options:
 
 
 @dataclass(frozen=True)
+class Exclusion:
+    """Candidates that a query must not meet: those of its group (camera, session, patient).
+
+    With `same_class_only` just those that have its class as well.
+    """
+
+    groups: NDArray[np.int32]
+    same_class_only: bool
+
+    def apply(self, order: NeighborOrder, codes: NDArray[np.int32]) -> NeighborOrder:
+        """The order without the excluded candidates."""
+        rows = own_rows(order)
+        lengths = np.diff(order.indptr)
+        neighbors = order.flat_indices
+        excluded = np.repeat(self.groups[rows], lengths) == self.groups[neighbors]
+        if self.same_class_only:
+            excluded &= np.repeat(codes[rows], lengths) == codes[neighbors]
+        return order.where(~excluded)
+
+    def pools(self, codes: NDArray[np.int32], n_classes: int) -> tuple[Any, Any]:
+        """Candidates of each class for a query of each group: (other classes, own class)."""
+        n_groups = int(self.groups.max()) + 1
+        table = np.zeros((n_groups, n_classes), dtype=np.int64)
+        np.add.at(table, (self.groups, codes), 1)
+        elsewhere = table.sum(axis=0) - table
+        everywhere = np.broadcast_to(table.sum(axis=0), table.shape)
+        return (everywhere if self.same_class_only else elsewhere), elsewhere
+
+
+@dataclass(frozen=True)
 class Problem:
     """Validated data and the columns (k, law) to answer.
 
-    `X` is an array of points, a distance matrix or a NeighborOrder; `class_weights` says what a
-    sample of each class counts in the score (they sum to one over the samples).
+    `X` is an array of points, a distance matrix or a NeighborOrder; with `balanced`, classes count
+    equally in the score instead of samples.
     """
 
     X: Any
@@ -57,21 +87,19 @@ class Problem:
     n_classes: int
     vote: Literal["majority", "ranked"]
     columns: list[Column]
-    class_weights: list[Fraction]
+    balanced: bool
     want_samples: bool
     options: Options
+    exclusion: Exclusion | None = None
 
     @property
     def n_samples(self) -> int:
         """Number of samples."""
         return len(self.codes)
 
-    def weigh(self, per_sample: Floats) -> Floats:
-        """Score of each column from values of shape (n_samples, n_columns)."""
-        weights = np.array([float(w) for w in self.class_weights])[self.codes]
-        # Summing one fixed array gives the same bits for any number of blocks or threads.
-        total: Floats = np.sum(per_sample * weights[:, None], axis=0)
-        return total
+    def with_columns(self, columns: list[Column]) -> Problem:
+        """The same problem for other columns."""
+        return replace(self, columns=columns)
 
 
 @dataclass(frozen=True)
@@ -80,6 +108,7 @@ class Answer:
 
     scores: Floats
     error_bound: Floats
+    sample_weight: Floats | None = None
     fractions: tuple[Fraction, ...] | None = None
     sample_scores: Floats | None = None
     sample_fractions: tuple[tuple[Fraction, ...], ...] | None = None
@@ -99,6 +128,7 @@ class Answer:
         return Answer(
             scores=matrix @ self.scores,
             error_bound=matrix @ self.error_bound,
+            sample_weight=self.sample_weight,
             fractions=None if self.fractions is None else mix(self.fractions),
             sample_scores=None if samples is None else samples @ matrix.T,
             sample_fractions=None if fractions is None else tuple(mix(row) for row in fractions),
@@ -122,6 +152,8 @@ def run(problem: Problem, solver: Solver) -> Answer:
     )
     with progress_bar(options.progress, "exact average over all splits", problem.n_samples) as step:
         for block in blocks:
+            if problem.exclusion is not None:
+                block = problem.exclusion.apply(block, problem.codes)
             solver.add(block, n_threads)
             step(block.n_samples)
     answer: Answer = solver.finish()

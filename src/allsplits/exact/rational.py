@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from allsplits.exact.masses import Column, integer_masses
 from allsplits.orders import NeighborOrder
 
-__all__ = ["exact_hits", "exact_right"]
+__all__ = ["exact_hits", "exact_right", "groups_of"]
 
 #: A rival class: its items in the prefix and in the tie group, and what a tie with it is worth.
 Rival = tuple[int, int, int]
@@ -63,7 +63,8 @@ def _rival_votes(
     return {key: ways for key, ways in poly.items() if key[0] + key[1] == votes}
 
 
-def _groups(order: NeighborOrder, row: int, average: bool) -> Iterator[NDArray[np.intp]]:
+def groups_of(order: NeighborOrder, row: int, average: bool) -> Iterator[NDArray[np.intp]]:
+    """Tie groups of a row; single items if ties are not averaged."""
     for group in order.tie_groups(row):
         if average:
             yield group
@@ -109,7 +110,7 @@ def exact_right(
         by_prefix: dict[int, dict[int, Number]] = {column.k: {} for column in columns}
         counts: dict[int, int] = {}
         s = 0
-        for group in _groups(order, row, average):
+        for group in groups_of(order, row, average):
             labels = codes[group].tolist()
             tied = {c: labels.count(c) for c in set(labels)}
             rivals = tuple(
@@ -140,7 +141,7 @@ def exact_hits(
         own = codes[order.first_row + row]
         by_prefix: dict[int, dict[int, Number]] = {column.k: {} for column in columns}
         s = others = 0
-        for group in _groups(order, row, average):
+        for group in groups_of(order, row, average):
             g = len(group)
             g_others = int(np.sum(codes[group] != own))
             for k, values in by_prefix.items():

@@ -16,7 +16,7 @@ from allsplits.exact._kernels_uniform import score_columns
 from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
 from allsplits.orders import NeighborOrder
 
-__all__ = ["MajorityVote", "VoteTable"]
+__all__ = ["MajorityVote", "VoteTable", "legendre_rules"]
 
 Floats = NDArray[np.float64]
 
@@ -57,7 +57,7 @@ class MajorityVote:
         ks = prefixes.ks[:, None]
         self.k_high = np.where(active, ks, 0).max(axis=0)
         self.k_low = np.where(active, ks, self.k_high.max()).min(axis=0)
-        self.nodes, self.weights = _legendre(int(prefixes.ks.max()) // 2 + 1 if share else 0)
+        self.nodes, self.weights = legendre_rules(int(prefixes.ks.max()) // 2 + 1 if share else 0)
 
     @property
     def rounding(self) -> float:
@@ -95,7 +95,7 @@ class MajorityVote:
         return out
 
 
-def _legendre(largest: int) -> tuple[Floats, Floats]:
+def legendre_rules(largest: int) -> tuple[Floats, Floats]:
     """Gauss-Legendre nodes and weights on [0, 1]; row q holds the rule with q nodes."""
     nodes = np.zeros((largest + 1, max(1, largest)))
     weights = np.zeros_like(nodes)

@@ -1,5 +1,6 @@
 """Choosing and judging nearest-neighbour models by exact averages over all splits."""
 
+from allsplits.model_selection._cmc_curve import cmc_curve
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._evaluate import evaluate
 from allsplits.model_selection._evaluation import Evaluation
@@ -11,6 +12,7 @@ __all__ = [
     "Curve",
     "Evaluation",
     "KNeighborsClassifierCV",
+    "cmc_curve",
     "evaluate",
     "learning_curve",
     "validation_curve",

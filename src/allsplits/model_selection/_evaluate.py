@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-
 from allsplits.exact import Column, solve
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._setup import Setup, check_options
-from allsplits.splits import resolve_cv
 
 __all__ = ["evaluate"]
 
@@ -89,15 +86,15 @@ def evaluate(
         n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     setup = Setup.read(estimator, X, y, scoring, options)
-    law = resolve_cv(cv, setup.n_samples)
+    law = setup.resolve(cv)
     k = setup.scoring.rank or setup.settings.n_neighbors
     problem = setup.problem([Column(k, law)], want_samples=True)
     answer = solve(problem)
     shares = answer.prediction_proba
     if exact and problem.vote == "majority":
         shares = solve(replace(problem, options=replace(options, exact=False))).prediction_proba
-    weights = np.array([float(w) for w in problem.class_weights])[setup.codes]
-    assert answer.sample_scores is not None  # noqa: S101 - narrows the type
+    if answer.sample_scores is None or answer.sample_weight is None:
+        raise AssertionError("sample values were asked for")
     return Evaluation(
         score=float(answer.scores[0]),
         scoring=setup.scoring.name,
@@ -105,7 +102,7 @@ def evaluate(
         fraction=answer.fractions[0] if answer.fractions else None,
         n_neighbors=k,
         sample_scores=answer.sample_scores[:, 0],
-        sample_weight=weights,
+        sample_weight=answer.sample_weight,
         sample_fractions=(
             tuple(row[0] for row in answer.sample_fractions) if answer.sample_fractions else None
         ),

@@ -46,7 +46,7 @@ class Evaluation:
     n_neighbors : int
         Number of voters.
     sample_scores : ndarray of shape (n_samples,)
-        How often each sample is right when it is held out.
+        How often each sample is right when it is held out (NaN if the law never holds it out).
     sample_weight : ndarray of shape (n_samples,)
         What each sample counts: ``score == sum(sample_weight * sample_scores)``.
     sample_fractions : tuple of Fraction or None
@@ -89,7 +89,8 @@ class Evaluation:
             return None
         matrix = np.zeros((len(self.classes), len(self.classes)))
         rows = np.searchsorted(self.classes, self.y)
-        np.add.at(matrix, rows, self.prediction_proba * self.sample_weight[:, None])
+        shares = np.nan_to_num(self.prediction_proba) * self.sample_weight[:, None]
+        np.add.at(matrix, rows, shares)
         return matrix
 
     def hardest(self, n: int = 10) -> NDArray[np.intp]:

@@ -13,7 +13,7 @@ from allsplits.exact import Column, solve
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._setup import Setup, check_options
-from allsplits.splits import SizeLaw
+from allsplits.splits import ClassCounts, Law, SizeLaw
 
 __all__ = ["learning_curve"]
 
@@ -47,8 +47,10 @@ def learning_curve(
     train_sizes : iterable of int or float, default=None
         Numbers of training samples, or fractions of all samples (rounded down). None means every
         size from 1 to n - 1 for one neighbour, and a logarithmic grid from k to n - 1 otherwise.
+        With `stratify` they are numbers of samples from each class; None means every number up
+        to one less than the smallest class.
     stratify : bool, default=False
-        Must be False here.
+        Take the same number of training samples ("shots") from each class.
     estimator, X, y, scoring, distance_ties, label_ties, exact, tol, backend, n_jobs, progress :
         As in `evaluate`.
 
@@ -69,24 +71,41 @@ def learning_curve(
         distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, backend=backend,
         n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
-    if stratify:
-        raise InvalidInputError("stratify must be False; got True")
     setup = Setup.read(estimator, X, y, scoring, options)
     k = setup.scoring.rank or setup.settings.n_neighbors
-    n = setup.n_samples
-    setup.check_neighbors(k, SizeLaw.of_size(n, n - 1))
-    smallest = k if setup.scoring.rank is None else 1
-    sizes = _read_sizes(train_sizes, smallest, n)
-    columns = [Column(k, SizeLaw.of_size(n, size)) for size in sizes]
+    voters = k if setup.scoring.rank is None else 1
+    if stratify:
+        sizes = _read_shots(train_sizes, voters, np.bincount(setup.codes))
+        laws: list[Law] = [setup.resolve(ClassCounts(size)) for size in sizes]
+    else:
+        n = setup.n_samples
+        setup.check_neighbors(k, SizeLaw.of_size(n, n - 1))
+        sizes = _read_sizes(train_sizes, voters, n)
+        laws = [SizeLaw.of_size(n, size) for size in sizes]
+    columns = [Column(k, law) for law in laws]
     answer = solve(setup.problem(columns, want_samples=False))
     return Curve(
-        parameter="train_size",
+        parameter="shots" if stratify else "train_size",
         x=np.array(sizes),
         scores=answer.scores,
         scoring=setup.scoring.name,
         error_bound=float(answer.error_bound.max()),
         fractions=answer.fractions,
     )
+
+
+def _read_shots(train_sizes: Any, voters: int, class_sizes: Any) -> list[int]:
+    smallest, largest = -(-voters // len(class_sizes)), int(class_sizes.min()) - 1
+    if largest < smallest:
+        raise InvalidInputError(
+            f"stratify=True needs classes of at least {smallest + 1} samples ({voters} voters "
+            f"from {len(class_sizes)} classes, one sample left to test); got a class of "
+            f"{largest + 1}: drop it or use stratify=False"
+        )
+    if train_sizes is None:
+        return list(range(smallest, largest + 1))
+    why = " samples of each class (one of the smallest class must be left to test)"
+    return check_counts("train_sizes", train_sizes, at_least=smallest, at_most=largest, why=why)
 
 
 def _read_sizes(train_sizes: Any, smallest: int, n: int) -> list[int]:

@@ -18,7 +18,7 @@ from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._setup import Setup, check_options
 from allsplits.model_selection._validation_curve import curve_over_neighbors
-from allsplits.splits import resolve_cv
+from allsplits.splits import Samples, resolve_cv
 
 __all__ = ["KNeighborsClassifierCV"]
 
@@ -101,11 +101,11 @@ class KNeighborsClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def fit(self, X: Any, y: Any) -> KNeighborsClassifierCV:
         """Choose the parameters and keep the training data."""
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        self.classes_, _ = check_labels(y, len(X))
+        self.classes_, codes = check_labels(y, len(X))
         options = check_options(
             distance_ties=self.distance_ties, label_ties=self.label_ties, n_jobs=self.n_jobs
         )
-        law = resolve_cv(self.cv, len(X))
+        law = resolve_cv(self.cv, Samples(len(X), self.classes_, codes))
         ks = self._fitting_candidates(law)
         self.curves_: dict[tuple[Any, Any], Curve] = {}
         for weights, metric in product(_several(self.weights), _several(self.metric)):

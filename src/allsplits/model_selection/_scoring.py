@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from allsplits.exceptions import InvalidInputError
 
@@ -37,10 +33,3 @@ class Scoring:
                 f"(for example 'recall@5'); got {scoring!r}"
             )
         return cls(name, int(match.group(1)))
-
-    def class_weights(self, codes: NDArray[np.int32], n_classes: int) -> list[Fraction]:
-        """What one sample of each class counts in the score."""
-        if self.name != "balanced_accuracy":
-            return [Fraction(1, len(codes))] * n_classes
-        sizes = np.bincount(codes, minlength=n_classes)
-        return [Fraction(1, n_classes * int(size)) for size in sizes]

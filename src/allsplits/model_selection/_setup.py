@@ -16,6 +16,7 @@ from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._estimator import VoteSettings, read_classifier
 from allsplits.model_selection._scoring import Scoring
 from allsplits.orders import NeighborOrder
+from allsplits.splits import Law, Samples, resolve_cv
 
 __all__ = ["Setup", "check_options"]
 
@@ -61,6 +62,10 @@ class Setup:
         """Number of samples."""
         return len(self.codes)
 
+    def resolve(self, cv: Any) -> Law:
+        """The law that `cv` stands for on these samples."""
+        return resolve_cv(cv, Samples(self.n_samples, self.classes, self.codes))
+
     def check_neighbors(self, k: int, law: Any) -> None:
         """Raise if some training set has fewer than k voters (recall@R looks at what is there)."""
         most = law.smallest_training_set
@@ -81,7 +86,7 @@ class Setup:
             n_classes=len(self.classes),
             vote="majority" if self.scoring.rank is None else "ranked",
             columns=columns,
-            class_weights=self.scoring.class_weights(self.codes, len(self.classes)),
+            balanced=self.scoring.name == "balanced_accuracy",
             want_samples=want_samples,
             options=self.options,
         )

@@ -12,7 +12,6 @@ from allsplits.exact import Column, solve
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._setup import Setup, check_options
-from allsplits.splits import resolve_cv
 
 __all__ = ["curve_over_neighbors", "validation_curve"]
 
@@ -64,7 +63,7 @@ progress :
         n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     setup = Setup.read(estimator, X, y, scoring, options)
-    law = resolve_cv(cv, setup.n_samples)
+    law = setup.resolve(cv)
     ks = check_counts("n_neighbors", n_neighbors)
     setup.check_neighbors(max(ks), law)
     return curve_over_neighbors(setup, law, ks)

@@ -105,6 +105,24 @@ class NeighborOrder:
             self.first_row + start,
         )
 
+    def where(self, keep: NDArray[np.bool_]) -> NeighborOrder:
+        """The order without the entries that are not to be kept (one flag per flat entry)."""
+        group = np.cumsum(~self.tied)
+        kept_before = np.concatenate([[0], np.cumsum(keep)])
+        indptr = kept_before[self.indptr]
+        group = group[keep]
+        tied = np.zeros(len(group), dtype=bool)
+        tied[1:] = group[1:] == group[:-1]
+        return NeighborOrder(
+            indptr,
+            self.flat_indices[keep],
+            self.flat_distances[keep],
+            tied,
+            int(np.diff(indptr).min()),
+            self.n_candidates,
+            self.first_row,
+        )
+
     def __repr__(self) -> str:
         beyond = int(np.sum(np.diff(self.indptr) > self.depth))
         note = f", {beyond} of {self.n_samples} rows end in a tie beyond depth" if beyond else ""

@@ -1,6 +1,17 @@
 """Which training sets are possible, and how likely each is."""
 
-from allsplits.splits._fixed import FixedSize, SizeLaw
-from allsplits.splits._resolve import resolve_cv
+from allsplits.splits._counts import ClassCounts, CountsComponent, CountsLaw
+from allsplits.splits._fixed import FixedSize, SizeComponent, SizeLaw
+from allsplits.splits._resolve import Law, Samples, resolve_cv
 
-__all__ = ["FixedSize", "SizeLaw", "resolve_cv"]
+__all__ = [
+    "ClassCounts",
+    "CountsComponent",
+    "CountsLaw",
+    "FixedSize",
+    "Law",
+    "Samples",
+    "SizeComponent",
+    "SizeLaw",
+    "resolve_cv",
+]

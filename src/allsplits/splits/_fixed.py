@@ -97,12 +97,9 @@ class FixedSize:
 
     def resolve(self, n_samples: int) -> SizeLaw:
         """Fix the number of samples."""
-        if isinstance(self.train_size, Integral):
-            size = check_count("train_size", self.train_size)
-        else:
-            size = int(check_fraction("train_size", self.train_size) * n_samples)
-        check_count(
-            "train_size", size, at_least=1, at_most=n_samples - 1,
-            why=f" (a test sample must be left of {n_samples})",
-        )  # fmt: skip
+        size = self.train_size
+        if not isinstance(size, Integral):
+            size = int(check_fraction("train_size", size) * n_samples)
+        why = f" (a test sample must be left of {n_samples})"
+        size = check_count("train_size", size, at_least=1, at_most=n_samples - 1, why=why)
         return SizeLaw.of_size(n_samples, size)

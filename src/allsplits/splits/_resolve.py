@@ -7,34 +7,66 @@ their training sets over all their random states.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold, LeaveOneOut, LeavePOut, RepeatedKFold, ShuffleSplit
+from numpy.typing import NDArray
+from sklearn.model_selection import (
+    KFold,
+    LeaveOneOut,
+    LeavePOut,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
 
 from allsplits._validation import check_count
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.splits._counts import ClassCounts, CountsLaw
 from allsplits.splits._fixed import FixedSize, SizeLaw
+from allsplits.splits._stratified import stratified_folds, stratified_shuffle
 
-__all__ = ["resolve_cv"]
+__all__ = ["Law", "Samples", "resolve_cv"]
+
+Law = SizeLaw | CountsLaw
 
 
-def resolve_cv(cv: Any, n_samples: int) -> SizeLaw:
-    """Turn a law or a scikit-learn splitter into the law for this many samples."""
-    if isinstance(cv, FixedSize):
-        return cv.resolve(n_samples)
-    for splitter, reader in _READERS.items():
+@dataclass(frozen=True)
+class Samples:
+    """What a law may depend on: how many samples, their classes, their groups."""
+
+    n_samples: int
+    classes: NDArray[Any] | None = None
+    codes: NDArray[np.int32] | None = None
+    groups: NDArray[np.int32] | None = None
+
+    def labels(self, cv: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
+        """Classes and codes, or an error for regression."""
+        if self.classes is None or self.codes is None:
+            raise InvalidInputError(
+                f"cv={cv!r} stratifies by class and y has no classes here; use KFold, LeavePOut, "
+                "ShuffleSplit or FixedSize"
+            )
+        return self.classes, self.codes
+
+
+def resolve_cv(cv: Any, samples: Samples) -> Law:
+    """Turn a law or a scikit-learn splitter into the law for these samples."""
+    if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
+        n_folds = 5 if cv is None else int(cv)
+        cv = KFold if samples.codes is None else StratifiedKFold
+        check_count("cv (number of folds)", n_folds, at_least=2, at_most=samples.n_samples)
+        cv = cv(n_folds)
+    for kind, reader in _READERS.items():
         # A subclass may draw differently: only the classes themselves are known.
-        if type(cv) is splitter:
-            return reader(cv, n_samples)
-    if cv is None or isinstance(cv, int):
-        raise InvalidInputError(
-            f"cv={cv!r} means stratified folds: pass KFold({cv or 5}) from scikit-learn instead"
-        )
-    names = ", ".join(splitter.__name__ for splitter in _READERS)
-    raise InvalidTypeError(
-        f"cv must be FixedSize(...) or one of scikit-learn's {names}; got {cv!r}"
-    )
+        if type(cv) is kind:
+            return reader(cv, samples)
+    names = ", ".join(kind.__name__ for kind in _READERS)
+    raise InvalidTypeError(f"cv must be None, a number of folds or one of {names}; got {cv!r}")
 
 
 def _leave_p_out(p: int, n: int) -> SizeLaw:
@@ -42,7 +74,8 @@ def _leave_p_out(p: int, n: int) -> SizeLaw:
     return SizeLaw.of_size(n, n - p)
 
 
-def _shuffle_split(cv: ShuffleSplit, n: int) -> SizeLaw:
+def _shuffle_split(cv: ShuffleSplit, samples: Samples) -> SizeLaw:
+    n = samples.n_samples
     try:
         # A copy with a seed of its own: reading sizes must not move the user's random state.
         copy = ShuffleSplit(1, test_size=cv.test_size, train_size=cv.train_size, random_state=0)
@@ -57,10 +90,15 @@ def _folds(n_folds: int, n: int) -> SizeLaw:
     return SizeLaw.of_folds(n, n_folds)
 
 
-_READERS: dict[type, Callable[[Any, int], SizeLaw]] = {
-    LeaveOneOut: lambda cv, n: _leave_p_out(1, n),
-    LeavePOut: lambda cv, n: _leave_p_out(cv.p, n),
+_READERS: dict[type, Callable[[Any, Samples], Law]] = {
+    FixedSize: lambda cv, s: cv.resolve(s.n_samples),
+    ClassCounts: lambda cv, s: cv.resolve(*s.labels(cv)),
+    LeaveOneOut: lambda cv, s: _leave_p_out(1, s.n_samples),
+    LeavePOut: lambda cv, s: _leave_p_out(cv.p, s.n_samples),
     ShuffleSplit: _shuffle_split,
-    KFold: lambda cv, n: _folds(cv.n_splits, n),
-    RepeatedKFold: lambda cv, n: _folds(cv.cvargs["n_splits"], n),
+    KFold: lambda cv, s: _folds(cv.n_splits, s.n_samples),
+    RepeatedKFold: lambda cv, s: _folds(cv.cvargs["n_splits"], s.n_samples),
+    StratifiedKFold: lambda cv, s: stratified_folds(cv.n_splits, s.labels(cv)[1]),
+    RepeatedStratifiedKFold: lambda cv, s: stratified_folds(cv.cvargs["n_splits"], s.labels(cv)[1]),
+    StratifiedShuffleSplit: lambda cv, s: stratified_shuffle(cv, s.labels(cv)[1]),
 }

@@ -1,0 +1,368 @@
+"""A fixed number of training items from each class: stratified splits, few shots, galleries.
+
+Mullin & Sukthankar 2000, algorithms 3 and 4, for any k, all k at once, and tied distances. 1-NN is
+O(N) per sample (the paper: O(CN)), because passing an item changes one factor of the product.
+
+How deep the neighbour search must be follows from a Chernoff bound: drawing without replacement
+is more concentrated than drawing independently, so for t > 0
+
+    P(at most k training items among the first M) ≤ e^{tk} Π_c (1 - r_c + r_c e^{-t})^{m_c},
+
+with r_c the share of class c that is drawn; the worst neighbourhood holds the classes that are
+drawn least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import roots_legendre
+
+from allsplits._threads import map_row_ranges
+from allsplits.exact._kernels_counts import (
+    hit_counts,
+    hypergeometric_table,
+    nearest_counts,
+    score_counts,
+)
+from allsplits.exact.masses import UNIT_ROUNDOFF, Column
+from allsplits.exact.problem import Answer, Problem, Solver, own_rows
+from allsplits.exact.rational_classwise import exact_class_hits, exact_class_right
+from allsplits.exact.uniform import legendre_rules
+from allsplits.orders import NeighborOrder
+from allsplits.splits import CountsComponent, CountsLaw
+
+__all__ = ["solve_class_hits", "solve_class_majority"]
+
+Floats = NDArray[np.float64]
+
+
+def needed_depth(class_sizes: Any, train: Sequence[int], k: int, tol: float) -> int:
+    """Neighbours after which at most `tol` of the mass is left, whatever the data."""
+    n = sum(class_sizes) - 1
+    if tol <= 0:
+        return n
+    sizes, drawn = np.array(class_sizes), np.array(train)
+    shares = drawn / sizes
+    order = np.argsort(shares)
+    sizes, shares = sizes[order], shares[order]
+
+    def log_bound(t: float, depth: int) -> float:
+        members = np.clip(depth - np.concatenate([[0], np.cumsum(sizes)[:-1]]), 0, sizes)
+        return float(t * k + np.sum(members * np.log1p(shares * np.expm1(-t))))
+
+    def bound(depth: int) -> float:
+        best = minimize_scalar(lambda t: log_bound(t, depth), bounds=(0, 60), method="bounded")
+        return float(best.fun)
+
+    low, high = k, n
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if bound(middle) <= np.log(tol) else (middle + 1, high)
+    return low
+
+
+class Drawing:
+    """One vector of class counts as the kernels see it: a hypergeometric table per pool.
+
+    `pools` and `own_pools` hold the candidates of each class for a query of another class and of
+    the class itself (which is one less, the query), one line for each kind of query.
+    """
+
+    def __init__(
+        self,
+        pools: NDArray[np.int64],
+        own_pools: NDArray[np.int64],
+        train: Sequence[int],
+        b_max: int,
+    ) -> None:
+        both = np.stack([pools, own_pools])
+        pairs = np.stack([both, np.minimum(np.array(train), both)], axis=-1).reshape(-1, 2)
+        distinct, ids = np.unique(pairs, axis=0, return_inverse=True)
+        self.pools, self.drawn = np.ascontiguousarray(distinct.T)
+        self.table_of, self.own_table_of = ids.reshape(both.shape)
+        self.b_max = b_max
+        self.longest = -1
+
+    def tables_up_to(self, longest: int) -> tuple[NDArray[np.int64], Floats]:
+        """Where each table starts, and the tables for prefixes of up to `longest` items."""
+        if longest > self.longest:
+            self.longest = longest
+            heights = np.minimum(self.pools, longest) + 1
+            self.starts = np.concatenate([[0], np.cumsum(heights)])
+            self.tables = np.empty((self.starts[-1], self.b_max + 1))
+            for t, (pool, drawn) in enumerate(zip(self.pools, self.drawn, strict=True)):
+                part = self.tables[self.starts[t] : self.starts[t + 1]]
+                hypergeometric_table(pool, drawn, len(part) - 1, self.b_max, part)
+        return self.starts, self.tables
+
+
+class TimeRules:
+    """Gauss-Legendre rules on [0, 1] for the sizes of tie groups that occur."""
+
+    def __init__(self) -> None:
+        self.starts = np.full(2, -1)
+        self.nodes = np.empty(0)
+        self.weights = np.empty(0)
+
+    def for_groups(self, order: NeighborOrder, average: bool) -> tuple[Any, Floats, Floats]:
+        """Rules for all tie groups of a block; a group of g needs (g + 1) // 2 nodes."""
+        sizes = np.ones(1, dtype=np.int64)
+        if average and order.tied.any():
+            heads = np.flatnonzero(~order.tied)
+            sizes = np.unique(np.diff(np.append(heads, len(order.tied))))
+        for rule in np.unique((sizes + 1) // 2):
+            if rule >= len(self.starts):
+                self.starts = np.append(self.starts, np.full(rule + 1 - len(self.starts), -1))
+            if self.starts[rule] < 0:
+                self.starts[rule] = len(self.nodes)
+                nodes, weights = roots_legendre(int(rule))
+                self.nodes = np.append(self.nodes, (nodes + 1) / 2)
+                self.weights = np.append(self.weights, weights / 2)
+        return self.starts, self.nodes, self.weights
+
+
+class ClasswiseVote:
+    """P(right) or P(every class) under one vector of class counts."""
+
+    def __init__(self, problem: Problem, train: Sequence[int], rules: TimeRules) -> None:
+        self.problem = problem
+        self.train = np.array(train)
+        self.rules = rules
+        self.ks = np.array([column.k for column in problem.columns])
+        k_max = int(self.ks.max())
+        self.drawing = Drawing(*class_pools(problem), train, k_max)
+        sizes = np.bincount(problem.codes, minlength=problem.n_classes)
+        self.depth = needed_depth(sizes, train, k_max, problem.options.tol)
+        if problem.exclusion is not None:
+            self.depth = problem.n_samples - 1
+        share = problem.options.share
+        self.nodes, self.weights = legendre_rules(int(self.ks.max()) // 2 + 1 if share else 0)
+
+    def values(self, order: NeighborOrder, n_threads: int, every_class: bool) -> Floats:
+        """Shape (rows, columns), or (rows, classes) with every_class."""
+        problem, drawing = self.problem, self.drawing
+        width = problem.n_classes if every_class else len(self.ks)
+        out = np.zeros((order.n_samples, width))
+        labels = problem.codes[order.flat_indices]
+        own = problem.codes[own_rows(order)]
+        kinds = np.zeros(order.n_samples, dtype=np.int32)
+        if problem.exclusion is not None:
+            kinds = problem.exclusion.groups[own_rows(order)]
+        options = problem.options
+        times = self.rules.for_groups(order, options.average)
+        starts, tables = drawing.tables_up_to(int(np.diff(order.indptr).max()))
+        shared = (kinds, drawing.table_of, drawing.own_table_of)
+        if problem.vote == "ranked":
+            run = lambda a, b: hit_counts(  # noqa: E731
+                order.indptr, labels, order.tied, own, a, b, *shared, starts, drawing.pools,
+                drawing.drawn, tables, self.depth, options.average, self.ks, *times, out,
+            )  # fmt: skip
+        elif np.all(self.ks == 1):
+            run = lambda a, b: nearest_counts(  # noqa: E731
+                order.indptr, labels, order.tied, own, a, b, *shared, drawing.pools,
+                drawing.drawn, self.depth, every_class, options.average, options.tol / 8, *times,
+                0, out,
+            )  # fmt: skip
+        else:
+            run = lambda a, b: score_counts(  # noqa: E731
+                order.indptr, labels, order.tied, own, a, b, *shared, starts, drawing.pools,
+                drawing.drawn, tables, self.depth, every_class, options.average, options.share,
+                self.ks, options.tol / 8, *times, self.nodes, self.weights, out,
+            )  # fmt: skip
+        map_row_ranges(run, order.n_samples, n_threads)
+        if problem.vote == "majority":
+            self._add_whole_training_set(out, own, every_class)
+        return out
+
+    def _add_whole_training_set(
+        self, out: Floats, own: NDArray[np.int32], every_class: bool
+    ) -> None:
+        """If k is the size of the training set, everybody votes: the winner is known."""
+        train = self.train
+        winners = np.flatnonzero(train == train.max())
+        shares = np.zeros(len(train))
+        shares[winners if self.problem.options.share else winners[:1]] = 1
+        shares /= shares.sum()
+        for c, k in enumerate(self.ks):
+            if k == train.sum():
+                if every_class:
+                    out[:] = shares
+                else:
+                    out[:, c] = shares[own]
+
+    @property
+    def rounding(self) -> float:
+        """Bound on rounding errors: tables, rows at the nodes, products of the classes."""
+        k = int(self.ks.max())
+        factors = min(self.problem.n_classes, self.depth)
+        return (16 * self.depth + (k + 3) * (factors + 2) + 64) * UNIT_ROUNDOFF
+
+
+def class_pools(problem: Problem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Candidates of each class for a query of another class, and of the class itself."""
+    if problem.exclusion is not None:
+        pools, own_pools = problem.exclusion.pools(problem.codes, problem.n_classes)
+        return pools, own_pools
+    sizes = np.bincount(problem.codes, minlength=problem.n_classes)[None, :]
+    return sizes, sizes - 1
+
+
+def component_weights(problem: Problem, component: CountsComponent) -> list[Fraction]:
+    """What a sample of each class counts in a split with these counts."""
+    sizes = np.bincount(problem.codes, minlength=problem.n_classes).tolist()
+    tested = sum(component.test)
+    present = sum(1 for count in component.test if count)
+    return [
+        Fraction(int(count > 0), present * size)
+        if problem.balanced
+        else Fraction(count, size * tested)
+        for count, size in zip(component.test, sizes, strict=True)
+    ]
+
+
+def sample_weights(problem: Problem, component: CountsComponent) -> list[Fraction]:
+    """What each sample counts. With an exclusion every query that can be answered counts alike."""
+    if problem.exclusion is None:
+        per_class = component_weights(problem, component)
+        return [per_class[code] for code in problem.codes]
+    _, own_pools = class_pools(problem)
+    can_be_right = own_pools[problem.exclusion.groups, problem.codes] > 0
+    each = Fraction(1, int(can_be_right.sum()))
+    return [each if valid else Fraction(0) for valid in can_be_right]
+
+
+def solve_class_majority(problem: Problem) -> Solver:
+    """Equal votes under fixed class counts."""
+    return _solve(problem, exact_class_right)
+
+
+def solve_class_hits(problem: Problem) -> Solver:
+    """recall@R under fixed class counts: the columns' k are the ranks R."""
+    return _solve(problem, exact_class_hits)
+
+
+def _solve(problem: Problem, rational: Any) -> Solver:
+    if problem.options.exact:
+        return _rational(problem, rational)
+    # Columns that share a law (a curve over k) share the passes over the data.
+    laws = list(dict.fromkeys(column.law for column in problem.columns))
+    if len(laws) > 1:
+        return _one_law_each(problem)
+    law: CountsLaw = laws[0]
+    tol = problem.options.tol
+    rules = TimeRules()
+    votes = [ClasswiseVote(problem, component.train, rules) for component in law.components]
+    classes = problem.want_samples and problem.vote == "majority"
+    width = problem.n_classes if classes else len(problem.columns)
+    total = np.zeros((problem.n_samples, width))
+    weights = np.array(
+        [
+            [float(component.weight * w) for w in sample_weights(problem, component)]
+            for component in law.components
+        ]
+    )
+
+    def add(order: NeighborOrder, n_threads: int) -> None:
+        rows = own_rows(order)
+        for vote, weight in zip(votes, weights, strict=True):
+            values = vote.values(order, n_threads, classes)
+            total[rows] += values * weight[rows, None]
+
+    def finish() -> Answer:
+        sample_weight = weights.sum(axis=0)
+        right = total[np.arange(problem.n_samples), problem.codes][:, None] if classes else total
+        bound = 1.25 * tol + max(vote.rounding for vote in votes)
+        samples = proba = None
+        if problem.want_samples:
+            # A sample that is never held out has no score.
+            tested = np.where(sample_weight > 0, sample_weight, np.nan)[:, None]
+            samples = right / tested
+            proba = total / tested if classes else None
+        return Answer(
+            scores=right.sum(axis=0),
+            error_bound=np.full(len(problem.columns), bound),
+            sample_weight=sample_weight,
+            sample_scores=samples,
+            prediction_proba=proba,
+        )
+
+    return Solver(max(vote.depth for vote in votes), add, finish)
+
+
+def _one_law_each(problem: Problem) -> Solver:
+    """Columns with laws of their own (a curve over shots) share the neighbour search."""
+    solvers = [_solve(problem.with_columns([column]), None) for column in problem.columns]
+
+    def add(order: NeighborOrder, n_threads: int) -> None:
+        for solver in solvers:
+            solver.add(order, n_threads)
+
+    def finish() -> Answer:
+        answers: list[Answer] = [solver.finish() for solver in solvers]
+        return Answer(
+            scores=np.concatenate([answer.scores for answer in answers]),
+            error_bound=np.concatenate([answer.error_bound for answer in answers]),
+        )
+
+    return Solver(max(solver.depth for solver in solvers), add, finish)
+
+
+def _rational(problem: Problem, compute: Any) -> Solver:
+    """exact=True: Fractions for every sample, at full depth."""
+    codes, options = problem.codes, problem.options
+    pools, own_pools = class_pools(problem)
+    kinds = problem.exclusion.groups if problem.exclusion else np.zeros_like(codes)
+    shared = {component for column in problem.columns for component in column.law.components}
+    weights = {
+        component: [component.weight * w for w in sample_weights(problem, component)]
+        for component in shared
+    }
+    totals: list[list[Fraction]] = []
+
+    def value(order: NeighborOrder, row: int, column: Column) -> Fraction:
+        sample = order.first_row + row
+        pool = pools[kinds[sample]].tolist()
+        pool[codes[sample]] = int(own_pools[kinds[sample], codes[sample]])
+        total = Fraction(0)
+        for component in column.law.components:
+            if weights[component][sample]:
+                drawn = [min(pair) for pair in zip(pool, component.train, strict=True)]
+                total += weights[component][sample] * compute(
+                    order, row, codes, pool, drawn, column.k,
+                    average=options.average, share=options.share,
+                )  # fmt: skip
+        return total
+
+    def add(order: NeighborOrder, _: int) -> None:
+        for row in range(order.n_samples):
+            totals.append([value(order, row, column) for column in problem.columns])
+
+    def finish() -> Answer:
+        n_columns = len(problem.columns)
+        per_sample = [
+            sum((weights[c][i] for c in problem.columns[0].law.components), Fraction(0))
+            for i in range(problem.n_samples)
+        ]
+        fractions = tuple(sum((line[c] for line in totals), Fraction(0)) for c in range(n_columns))
+        samples = None
+        if problem.want_samples:
+            samples = tuple(
+                tuple(value / weight if weight else Fraction(0) for value in line)
+                for weight, line in zip(per_sample, totals, strict=True)
+            )
+        return Answer(
+            scores=np.array([float(value) for value in fractions]),
+            error_bound=np.zeros(n_columns),
+            fractions=fractions,
+            sample_weight=np.array([float(weight) for weight in per_sample]),
+            sample_scores=None if samples is None else np.array(samples, dtype=np.float64),
+            sample_fractions=samples,
+        )
+
+    return Solver(problem.n_samples - 1, add, finish)

@@ -1,0 +1,121 @@
+"""`cmc_curve`: recall at every rank, the curve of retrieval and re-identification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.neighbors import KNeighborsClassifier
+
+from allsplits._validation import check_choice, check_counts, check_groups
+from allsplits.exact import Column, Exclusion, solve
+from allsplits.exceptions import InvalidInputError, UnsupportedError
+from allsplits.model_selection._curve import Curve
+from allsplits.model_selection._setup import Setup, check_options
+from allsplits.splits import ClassCounts, CountsLaw
+
+__all__ = ["cmc_curve"]
+
+
+def cmc_curve(
+    X: Any,
+    y: Any,
+    *,
+    ranks: int | Iterable[int] | None = None,
+    cv: Any = ClassCounts(1),  # noqa: B008 - immutable
+    groups: Any = None,
+    exclude: Literal["identity", "group"] = "identity",
+    metric: str | Callable[..., float] = "minkowski",
+    p: float = 2,
+    metric_params: Mapping[str, Any] | None = None,
+    distance_ties: Literal["average", "index"] = "average",
+    exact: bool = False,
+    tol: float = 1e-15,
+    backend: str = "auto",
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Curve:
+    """Exact cumulative match curve: recall@R over all galleries, for all ranks R at once.
+
+    A query is right at rank R if one of its R nearest gallery items has its class. The default
+    gallery holds one random item of each class ("single gallery shot"); where benchmarks average
+    ten random galleries, this is the average over all of them.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+        The samples (a distance matrix with ``metric="precomputed"``, or a NeighborOrder).
+    y : array-like of shape (n_samples,)
+        Identities.
+    ranks : int or iterable of int, default=None
+        The ranks R; None means 1 to 50, or to the size of the gallery if that is smaller.
+    cv : law or splitter, default=ClassCounts(1)
+        What the galleries are: the training sets of `evaluate`.
+    groups : array-like of shape (n_samples,), default=None
+        Cameras (or sessions) of the samples, for the exclusion below; needs ClassCounts. Every
+        sample that has a candidate of its class left is a query, and all queries count alike.
+    exclude : {"identity", "group"}, default="identity"
+        What a query must not meet: items of its own class from its own group (as in Market-1501
+        and CUHK03), or all items from its own group (queries from one camera, gallery from the
+        others, as in VIPeR).
+    metric, p, metric_params :
+        As in scikit-learn's KNeighborsClassifier.
+    distance_ties, exact, tol, backend, n_jobs, progress :
+        As in `evaluate`.
+
+    Returns
+    -------
+    Curve
+
+    Examples
+    --------
+    >>> from allsplits import cmc_curve
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> cmc_curve(X[:300], y[:300], ranks=range(1, 6)).scores.round(3)
+    array([0.71 , 0.85..., 0.91..., 0.94..., 0.96...])
+    """
+    options = check_options(
+        distance_ties=distance_ties, exact=exact, tol=tol, backend=backend, n_jobs=n_jobs,
+        progress=progress,
+    )  # fmt: skip
+    check_choice("exclude", exclude, ("identity", "group"))
+    estimator = KNeighborsClassifier(metric=metric, p=p, metric_params=metric_params)
+    setup = Setup.read(estimator, X, y, "recall@1", options)
+    law = setup.resolve(cv)
+    rank_list = _read_ranks(ranks, law.smallest_training_set)
+    problem = setup.problem([Column(rank, law) for rank in rank_list], want_samples=False)
+    if groups is not None:
+        if not isinstance(law, CountsLaw):
+            raise UnsupportedError(
+                f"groups need a gallery with fixed class counts, cv=ClassCounts(...); got {cv!r}"
+            )
+        numbers = check_groups(groups, setup.n_samples)
+        problem = replace(problem, exclusion=Exclusion(numbers, exclude == "identity"))
+        _check_queries(problem, exclude)
+    answer = solve(problem)
+    return Curve(
+        parameter="rank",
+        x=np.array(rank_list),
+        scores=answer.scores,
+        scoring="recall",
+        error_bound=float(answer.error_bound.max()),
+        fractions=answer.fractions,
+    )
+
+
+def _read_ranks(ranks: Any, gallery: int) -> list[int]:
+    if ranks is None:
+        return list(range(1, min(50, gallery) + 1))
+    return check_counts("ranks", ranks, at_least=1)
+
+
+def _check_queries(problem: Any, exclude: str) -> None:
+    _, own = problem.exclusion.pools(problem.codes, problem.n_classes)
+    if not np.any(own[problem.exclusion.groups, problem.codes]):
+        raise InvalidInputError(
+            f"groups leave no query a candidate of its own class (exclude={exclude!r}): every "
+            "class must be seen in at least two groups"
+        )

@@ -1,0 +1,119 @@
+"""A fixed number of training items from each class: stratified folds, few shots.
+
+Given the counts, every choice of that many items from each class is equally likely. A splitter
+that rounds (folds of unequal size, random rounding) is a mixture of count vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import comb, prod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._validation import check_count
+from allsplits.exceptions import InvalidInputError
+
+__all__ = ["ClassCounts", "CountsComponent", "CountsLaw"]
+
+
+class CountsComponent(NamedTuple):
+    """Training and test items of each class, and the share of splits that have them."""
+
+    train: tuple[int, ...]
+    test: tuple[int, ...]
+    weight: Fraction
+
+
+@dataclass(frozen=True)
+class CountsLaw:
+    """Count vectors with their weights, for known class sizes."""
+
+    kind: ClassVar[str] = "class counts"
+
+    class_sizes: tuple[int, ...]
+    components: tuple[CountsComponent, ...]
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return sum(self.class_sizes)
+
+    @property
+    def smallest_training_set(self) -> int:
+        """The largest k that every split can serve."""
+        return min(sum(component.train) for component in self.components)
+
+    @cached_property
+    def n_splits(self) -> int:
+        """How many different (training set, test set) pairs are averaged over."""
+        return sum(
+            prod(
+                comb(size, train) * comb(size - train, test)
+                for size, train, test in zip(self.class_sizes, c.train, c.test, strict=True)
+            )
+            for c in self.components
+        )
+
+    def __str__(self) -> str:
+        trains = [component.train for component in self.components]
+        low = [min(column) for column in zip(*trains, strict=True)]
+        high = [max(column) for column in zip(*trains, strict=True)]
+        each = [str(a) if a == b else f"{a}-{b}" for a, b in zip(low, high, strict=True)]
+        what = each[0] if len(set(each)) == 1 else ", ".join(each[:6])
+        more = ", …" if len(set(each)) > 1 and len(each) > 6 else ""
+        return f"every training set with {what}{more} samples of each of {len(each)} classes"
+
+
+@dataclass(frozen=True)
+class ClassCounts:
+    """All training sets with given numbers of items from each class; the rest is the test set.
+
+    Parameters
+    ----------
+    counts : int or dict
+        Training items from each class: one number for all, or {class: number}.
+
+    Examples
+    --------
+    >>> from allsplits import ClassCounts, evaluate
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(evaluate(KNeighborsClassifier(1), X, y, cv=ClassCounts(5)).score, 4)
+    0.9359
+    """
+
+    counts: int | Mapping[Any, int]
+
+    def resolve(self, classes: NDArray[Any], codes: NDArray[np.int32]) -> CountsLaw:
+        """Fix the classes and their sizes."""
+        sizes = np.bincount(codes, minlength=len(classes)).tolist()
+        train = self._by_class(classes)
+        for name, size, count in zip(classes.tolist(), sizes, train, strict=True):
+            why = f" for class {name!r}, which has {size} samples"
+            check_count("counts (of ClassCounts)", count, at_least=0, at_most=size, why=why)
+        test = tuple(size - count for size, count in zip(sizes, train, strict=True))
+        if sum(train) == 0 or sum(test) == 0:
+            raise InvalidInputError(
+                "counts (of ClassCounts) must leave at least one training and one test sample; "
+                f"got {sum(train)} training and {sum(test)} test samples"
+            )
+        return CountsLaw(tuple(sizes), (CountsComponent(train, test, Fraction(1)),))
+
+    def _by_class(self, classes: NDArray[Any]) -> tuple[int, ...]:
+        if not isinstance(self.counts, Mapping):
+            count = check_count("counts (of ClassCounts)", self.counts, at_least=1)
+            return (count,) * len(classes)
+        names = classes.tolist()
+        if set(self.counts) != set(names):
+            raise InvalidInputError(
+                f"counts (of ClassCounts) must name every class of y once: {names}; "
+                f"got {list(self.counts)}"
+            )
+        return tuple(self.counts[name] for name in names)
