@@ -86,6 +86,23 @@ def _multiply(poly, degree, row, top, limit, temp):
 
 
 @njit(nogil=True, cache=True)
+def _multiply_parts(poly, degree, row, top, limit, temp):
+    """Multiply poly by Σ_{b ≤ top} row[b] z^b for all parts at once (the last axis)."""
+    n_parts = poly.shape[1]
+    new_degree = min(degree + top, limit)
+    for e in range(new_degree + 1):
+        for p in range(n_parts):
+            temp[e, p] = 0.0
+        for b in range(max(0, e - degree), min(e, top) + 1):
+            for p in range(n_parts):
+                temp[e, p] += row[b, p] * poly[e - b, p]
+    for e in range(new_degree + 1):
+        for p in range(n_parts):
+            poly[e, p] = temp[e, p]
+    return new_degree
+
+
+@njit(nogil=True, cache=True)
 def _add_wins(
     own,
     present,
@@ -109,64 +126,216 @@ def _add_wins(
     most[d] is the largest number of votes of class d. Classes that cannot reach v votes are
     multiplied into `free` once and stay there for larger v.
     """
+    n_parts = wins.shape[1]
     for e in range(n_present):
         is_free[e] = False
-    free[0] = 1.0
+    for p in range(n_parts):
+        free[0, p] = 1.0
     free_degree = 0
     n_capped = n_present - 1
     for v in range(1, min(most[own], k_high) + 1):
         rivals = 0
+        reach = v
         for e in range(n_present):
             d = present[e]
-            if d == own or is_free[e]:
+            if d == own:
+                continue
+            reach += min(most[d], v)
+            if is_free[e]:
                 continue
             if most[d] < v or (most[d] == v and not share and d > own):
-                free_degree = _multiply(
-                    free, free_degree, rows[d], min(most[d], k_high), k_high, temp
-                )
+                top = min(most[d], k_high)
+                free_degree = _multiply_parts(free, free_degree, rows[d], top, k_high, temp)
                 is_free[e] = True
                 n_capped -= 1
             elif most[d] >= v:
                 rivals += 1
-        if n_capped == 0:
-            for k in range(max(k_low, v), min(k_high, v + free_degree) + 1):
-                wins[k] += scale * rows[own, v] * free[k - v]
+        high = min(k_high, reach)
+        low = max(k_low, v)
+        if high < low:
             continue
-        limit = k_high - v
+        if n_capped == 0:
+            for k in range(low, min(high, v + free_degree) + 1):
+                for p in range(n_parts):
+                    wins[k, p] += scale * rows[own, v, p] * free[k - v, p]
+            continue
+        limit = high - v
         order = min(rivals, limit // v) // 2 + 1 if share else 1
         for q in range(order):
             y_share = nodes[order, q] if share else 1.0
-            weight = weights[order, q] if share else 1.0
+            weight = scale * (weights[order, q] if share else 1.0)
             degree = min(free_degree, limit)
             for b in range(degree + 1):
-                poly[b] = free[b]
+                for p in range(n_parts):
+                    poly[b, p] = free[b, p]
             for e in range(n_present):
                 d = present[e]
                 if d == own or is_free[e]:
                     continue
                 y = y_share if share or d > own else 0.0
-                kept = rows[d, v]
-                rows[d, v] = kept * y
-                degree = _multiply(
-                    poly, degree, rows[d], min(v if y > 0.0 else v - 1, limit), limit, temp
-                )
-                rows[d, v] = kept
-            for k in range(max(k_low, v), min(k_high, v + degree) + 1):
-                wins[k] += scale * weight * rows[own, v] * poly[k - v]
+                for p in range(n_parts):
+                    wins[0, p] = rows[d, v, p]
+                    rows[d, v, p] *= y
+                top = min(v if y > 0.0 else v - 1, limit)
+                degree = _multiply_parts(poly, degree, rows[d], top, limit, temp)
+                for p in range(n_parts):
+                    rows[d, v, p] = wins[0, p]
+            for k in range(low, min(high, v + degree) + 1):
+                for p in range(n_parts):
+                    wins[k, p] += weight * rows[own, v, p] * poly[k - v, p]
 
 
 @njit(nogil=True, cache=True)
-def _mass_up_to(present, n_present, most, rows, k_high, poly, temp):
-    """P(at most k_high training items in the prefix): what can still change the vote."""
-    poly[0] = 1.0
+def _finished_votes(present, n_present, most, rows, k_low, k_high, tol, poly, temp):
+    """The smallest k whose vote may still change: P(at most k training items so far) > tol."""
+    n_parts = poly.shape[1]
+    for p in range(n_parts):
+        poly[0, p] = 1.0
     degree = 0
     for e in range(n_present):
         d = present[e]
-        degree = _multiply(poly, degree, rows[d], min(most[d], k_high), k_high, temp)
-    total = 0.0
-    for b in range(degree + 1):
-        total += poly[b]
-    return total
+        degree = _multiply_parts(poly, degree, rows[d], min(most[d], k_high), k_high, temp)
+    smallest = k_high + 1
+    for p in range(n_parts):
+        total = 0.0
+        for k in range(degree + 1):
+            total += poly[k, p]
+            if total > tol:
+                smallest = min(smallest, k)
+                break
+    return max(smallest, k_low)
+
+
+@njit(nogil=True, cache=True)
+def _swap_rows(a, b):
+    for e in range(a.shape[0]):
+        for p in range(a.shape[1]):
+            a[e, p], b[e, p] = b[e, p], a[e, p]
+
+
+@njit(nogil=True, cache=True)
+def _score_row(
+    position,
+    row_end,
+    labels,
+    tied,
+    own,
+    table_ids,
+    starts,
+    pools,
+    drawn,
+    tables,
+    depth,
+    every_class,
+    average,
+    share,
+    ks,
+    tol,
+    time_starts,
+    time_nodes,
+    time_weights,
+    nodes,
+    weights,
+    counts,
+    group,
+    most,
+    present,
+    is_free,
+    rows,
+    work,
+    out,
+):
+    """Walk the tie groups of one row and add up the votes; returns how many classes were met."""
+    b_max = tables.shape[1] - 1
+    n_parts = out.shape[0]
+    k_low, k_high = ks.min(), ks.max()
+    next_row, free, poly, temp, wins = work[0], work[1], work[2], work[3], work[4]
+    n_present = 0
+    s = 0
+    n_groups = 0
+    while position < row_end and s < depth and k_low <= k_high:
+        end = group_end(tied, position, row_end, average)
+        g = end - position
+        for e in range(position, end):
+            c = labels[e]
+            if most[c] == 0:
+                present[n_present] = c
+                n_present += 1
+                rows[c, :, :] = 0.0
+                rows[c, 0, :] = 1.0
+            most[c] += 1
+            group[c] += 1
+        order = (g + 1) // 2
+        for q in range(order):
+            node = time_starts[order] + q
+            time = time_nodes[node]
+            if g > 1:
+                for e in range(n_present):
+                    d = present[e]
+                    if group[d] > 0:
+                        for p in range(n_parts):
+                            part = tables[starts[table_ids[p, d]] :]
+                            _row_before(part, counts[d], group[d], time, b_max, rows[d, :, p])
+            for e in range(n_present):
+                d = present[e]
+                if group[d] == 0:
+                    continue
+                for p in range(n_parts):
+                    t = table_ids[p, d]
+                    _row_next(
+                        tables[starts[t] :],
+                        pools[t],
+                        drawn[t],
+                        counts[d],
+                        group[d],
+                        time,
+                        b_max,
+                        next_row[:, p],
+                    )
+                _swap_rows(rows[d], next_row)
+                for f in range(n_present):
+                    target = present[f]
+                    if not every_class and target != own:
+                        continue
+                    wins[k_low : k_high + 1, :] = 0.0
+                    _add_wins(
+                        target,
+                        present,
+                        n_present,
+                        most,
+                        rows,
+                        k_low,
+                        k_high,
+                        nodes,
+                        weights,
+                        share,
+                        time_weights[node],
+                        free,
+                        poly,
+                        temp,
+                        is_free,
+                        wins,
+                    )
+                    for c in range(len(ks)):
+                        if ks[c] >= k_low:
+                            for p in range(n_parts):
+                                out[p, target if every_class else c] += wins[ks[c], p]
+                _swap_rows(rows[d], next_row)
+        for e in range(position, end):
+            d = labels[e]
+            if group[d] > 0:
+                counts[d] += group[d]
+                group[d] = 0
+                for p in range(n_parts):
+                    row = tables[starts[table_ids[p, d]] + counts[d]]
+                    for b in range(b_max + 1):
+                        rows[d, b, p] = row[b]
+        s += g
+        position = end
+        n_groups += 1
+        if n_groups % 4 == 0:
+            k_low = _finished_votes(present, n_present, most, rows, k_low, k_high, tol, poly, temp)
+    return n_present
 
 
 @njit(nogil=True, cache=True)
@@ -197,113 +366,70 @@ def score_counts(
     weights,
     out,
 ):
-    """P(right) of each row for each k, or with every_class P(each class) for the first k.
+    """out[i, part]: P(right) for each k, or with every_class P(each class) for the only k.
 
-    Stops a row when no more than `tol` of its mass is left.
+    The parts are count vectors; they share the walk through the row. A row stops when at most
+    `tol` is left.
     """
+    n_parts, n_classes = out.shape[1], table_of.shape[1]
     b_max = tables.shape[1] - 1
-    n_classes = table_of.shape[1]
-    k_low, k_high = ks.min(), ks.max()
     counts = np.zeros(n_classes, np.int64)
     group = np.zeros(n_classes, np.int64)
     most = np.zeros(n_classes, np.int64)
     present = np.empty(n_classes, np.int64)
+    table_ids = np.empty((n_parts, n_classes), np.int64)
     is_free = np.empty(n_classes, np.bool_)
-    rows = np.zeros((n_classes, b_max + 1))
-    next_row = np.empty(b_max + 1)
-    free = np.empty(b_max + 1)
-    poly = np.empty(b_max + 1)
-    temp = np.empty(b_max + 1)
-    wins = np.empty(b_max + 1)
+    rows = np.empty((n_classes, b_max + 1, n_parts))
+    work = np.empty((5, b_max + 1, n_parts))
     for i in range(start, stop):
-        for c in range(n_classes):
-            counts[c] = 0
-            most[c] = 0
-        n_present = 0
-        position = indptr[i]
-        s = 0
-        while position < indptr[i + 1] and s < depth:
-            end = group_end(tied, position, indptr[i + 1], average)
-            g = end - position
-            for e in range(position, end):
-                c = labels[e]
-                if most[c] == 0:
-                    present[n_present] = c
-                    n_present += 1
-                    counts[c] = 0
-                most[c] += 1
-                group[c] += 1
-            order = (g + 1) // 2
-            for q in range(order):
-                node = time_starts[order] + q
-                time = time_nodes[node]
-                for e in range(n_present):
-                    d = present[e]
-                    if group[d] > 0:
-                        t = _table(kinds[i], d, own[i], table_of, own_table_of)
-                        _row_before(tables[starts[t] :], counts[d], group[d], time, b_max, rows[d])
-                for e in range(n_present):
-                    d = present[e]
-                    if group[d] == 0:
-                        continue
-                    t = _table(kinds[i], d, own[i], table_of, own_table_of)
-                    _row_next(
-                        tables[starts[t] :],
-                        pools[t],
-                        drawn[t],
-                        counts[d],
-                        group[d],
-                        time,
-                        b_max,
-                        next_row,
-                    )
-                    for b in range(b_max + 1):
-                        temp[b] = rows[d, b]
-                        rows[d, b] = next_row[b]
-                        next_row[b] = temp[b]
-                    for f in range(n_present):
-                        target = present[f]
-                        if not every_class and target != own[i]:
-                            continue
-                        for k in range(k_low, k_high + 1):
-                            wins[k] = 0.0
-                        _add_wins(
-                            target,
-                            present,
-                            n_present,
-                            most,
-                            rows,
-                            k_low,
-                            k_high,
-                            nodes,
-                            weights,
-                            share,
-                            time_weights[node],
-                            free,
-                            poly,
-                            temp,
-                            is_free,
-                            wins,
-                        )
-                        if every_class:
-                            out[i, target] += wins[ks[0]]
-                        else:
-                            for c in range(len(ks)):
-                                out[i, c] += wins[ks[c]]
-                    for b in range(b_max + 1):
-                        rows[d, b] = next_row[b]
-            for e in range(position, end):
-                d = labels[e]
-                if group[d] > 0:
-                    counts[d] += group[d]
-                    group[d] = 0
-                    t = _table(kinds[i], d, own[i], table_of, own_table_of)
-                    for b in range(b_max + 1):
-                        rows[d, b] = tables[starts[t] + counts[d], b]
-            s += g
-            position = end
-            if _mass_up_to(present, n_present, most, rows, k_high, poly, temp) <= tol:
+        pure = True
+        for e in range(indptr[i], min(indptr[i] + depth, indptr[i + 1])):
+            if labels[e] != own[i]:
+                pure = False
                 break
+        if pure:
+            if every_class:
+                out[i, :, own[i]] = 1.0
+            else:
+                out[i, :, :] = 1.0
+            continue
+        for p in range(n_parts):
+            for d in range(n_classes):
+                table_ids[p, d] = _table(kinds[i] * n_parts + p, d, own[i], table_of, own_table_of)
+        n_present = _score_row(
+            indptr[i],
+            indptr[i + 1],
+            labels,
+            tied,
+            own[i],
+            table_ids,
+            starts,
+            pools,
+            drawn,
+            tables,
+            depth,
+            every_class,
+            average,
+            share,
+            ks,
+            tol,
+            time_starts,
+            time_nodes,
+            time_weights,
+            nodes,
+            weights,
+            counts,
+            group,
+            most,
+            present,
+            is_free,
+            rows,
+            work,
+            out[i],
+        )
+        for e in range(n_present):
+            counts[present[e]] = 0
+            most[present[e]] = 0
 
 
 @njit(nogil=True, cache=True)
@@ -329,7 +455,7 @@ def hit_counts(
     time_weights,
     out,
 ):
-    """P(any of the R nearest training items has the right class), for every rank R in ks.
+    """out[i, part, c]: P(any of the R nearest training items has the right class), R = ks[c].
 
     The nearest training item of the right class stands somewhere, and before it there must be
     fewer than R training items of other classes.
@@ -343,7 +469,10 @@ def hit_counts(
     row = np.empty(b_max + 1)
     poly = np.empty(b_max + 1)
     temp = np.empty(b_max + 1)
-    for i in range(start, stop):
+    n_parts = out.shape[1]
+    for item in range(start * n_parts, stop * n_parts):
+        i, part = item // n_parts, item % n_parts
+        kind = kinds[i] * n_parts + part
         for c in range(n_classes):
             counts[c] = 0
             seen[c] = False
@@ -351,7 +480,7 @@ def hit_counts(
         n_present = 0
         position = indptr[i]
         s = 0
-        mine = own_table_of[kinds[i], y]
+        mine = own_table_of[kind, y]
         while position < indptr[i + 1] and s < depth:
             end = group_end(tied, position, indptr[i + 1], average)
             g = end - position
@@ -382,7 +511,7 @@ def hit_counts(
                 for e in range(n_present):
                     d = present[e]
                     if d != y:
-                        t = table_of[kinds[i], d]
+                        t = table_of[kind, d]
                         top = min(counts[d] + group[d], b_max)
                         _row_before(tables[starts[t] :], counts[d], group[d], time, top, row)
                         degree = _multiply(poly, degree, row, top, b_max, temp)
@@ -390,7 +519,7 @@ def hit_counts(
                     fewer = 0.0
                     for b in range(min(ks[c] - 1, degree) + 1):
                         fewer += poly[b]
-                    out[i, c] += first * fewer
+                    out[i, part, c] += first * fewer
             for e in range(position, end):
                 counts[labels[e]] += 1
                 group[labels[e]] = 0
@@ -477,14 +606,13 @@ def nearest_counts(
     time_starts,
     time_nodes,
     time_weights,
-    column,
     out,
 ):
     """1-NN in O(N) per row: passing an item multiplies the chance that nobody was drawn yet.
 
     An item of class e with f candidates of its class left is the nearest with probability
-    survive · α/f; otherwise survive is multiplied by (f - α)/f. Writes out[i, column], or
-    out[i, class] with every_class.
+    survive · α/f; otherwise survive is multiplied by (f - α)/f. Writes out[i, part, 0], or
+    out[i, part, class] with every_class.
     """
     n_classes = table_of.shape[1]
     counts = np.zeros(n_classes, np.int64)
@@ -492,10 +620,13 @@ def nearest_counts(
     members = np.empty(n_classes, np.int64)
     table_ids = np.empty(n_classes, np.int64)
     gains = np.empty(n_classes)
-    for i in range(start, stop):
+    n_parts = out.shape[1]
+    for item in range(start * n_parts, stop * n_parts):
+        i, part = item // n_parts, item % n_parts
         for d in range(n_classes):
             counts[d] = 0
-            table_ids[d] = _table(kinds[i], d, own[i], table_of, own_table_of)
+            kind = kinds[i] * n_parts + part
+            table_ids[d] = _table(kind, d, own[i], table_of, own_table_of)
         survive = 1.0
         position = indptr[i]
         s = 0
@@ -532,10 +663,8 @@ def nearest_counts(
                 )
             for m in range(n_members):
                 d = members[m]
-                if every_class:
-                    out[i, d] += gains[d]
-                elif d == own[i]:
-                    out[i, column] += gains[d]
+                if every_class or d == own[i]:
+                    out[i, part, d if every_class else 0] += gains[d]
                 counts[d] += group[d]
                 group[d] = 0
             s += end - position

@@ -60,32 +60,34 @@ def needed_depth(class_sizes: Any, train: Sequence[int], k: int, tol: float) -> 
         best = minimize_scalar(lambda t: log_bound(t, depth), bounds=(0, 60), method="bounded")
         return float(best.fun)
 
-    low, high = k, n
+    low, high = int(k), int(n)
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if bound(middle) <= np.log(tol) else (middle + 1, high)
-    return low
+    return int(low)
 
 
 class Drawing:
-    """One vector of class counts as the kernels see it: a hypergeometric table per pool.
+    """Vectors of class counts as the kernels see them: a hypergeometric table per (pool, drawn).
 
     `pools` and `own_pools` hold the candidates of each class for a query of another class and of
-    the class itself (which is one less, the query), one line for each kind of query.
+    the class itself (which is one less, the query), one line for each kind of query. The line
+    kind * n_vectors + vector of `table_of` tells which table a class has.
     """
 
     def __init__(
         self,
         pools: NDArray[np.int64],
         own_pools: NDArray[np.int64],
-        train: Sequence[int],
+        trains: NDArray[np.int64],
         b_max: int,
     ) -> None:
-        both = np.stack([pools, own_pools])
-        pairs = np.stack([both, np.minimum(np.array(train), both)], axis=-1).reshape(-1, 2)
+        # (own?, kind of query, count vector, class)
+        both = np.repeat(np.stack([pools, own_pools])[:, :, None, :], len(trains), axis=2)
+        pairs = np.stack([both, np.minimum(trains, both)], axis=-1).reshape(-1, 2)
         distinct, ids = np.unique(pairs, axis=0, return_inverse=True)
         self.pools, self.drawn = np.ascontiguousarray(distinct.T)
-        self.table_of, self.own_table_of = ids.reshape(both.shape)
+        self.table_of, self.own_table_of = ids.reshape(2, -1, both.shape[-1])
         self.b_max = b_max
         self.longest = -1
 
@@ -128,73 +130,70 @@ class TimeRules:
 
 
 class ClasswiseVote:
-    """P(right) or P(every class) under one vector of class counts."""
+    """P(right) or P(every class) under several vectors of class counts."""
 
-    def __init__(self, problem: Problem, train: Sequence[int], rules: TimeRules) -> None:
+    def __init__(self, problem: Problem, trains: Sequence[tuple[int, ...]]) -> None:
         self.problem = problem
-        self.train = np.array(train)
-        self.rules = rules
+        self.trains = np.array(trains)
+        self.rules = TimeRules()
         self.ks = np.array([column.k for column in problem.columns])
         k_max = int(self.ks.max())
-        self.drawing = Drawing(*class_pools(problem), train, k_max)
+        self.drawing = Drawing(*class_pools(problem), self.trains, k_max)
         sizes = np.bincount(problem.codes, minlength=problem.n_classes)
-        self.depth = needed_depth(sizes, train, k_max, problem.options.tol)
-        if problem.exclusion is not None:
-            self.depth = problem.n_samples - 1
+        self.depth = problem.n_samples - 1
+        if problem.exclusion is None:
+            tol = problem.options.tol
+            self.depth = max(needed_depth(sizes, train, k_max, tol) for train in trains)
         share = problem.options.share
-        self.nodes, self.weights = legendre_rules(int(self.ks.max()) // 2 + 1 if share else 0)
+        self.nodes, self.weights = legendre_rules(k_max // 2 + 1 if share else 0)
 
     def values(self, order: NeighborOrder, n_threads: int, every_class: bool) -> Floats:
-        """Shape (rows, columns), or (rows, classes) with every_class."""
-        problem, drawing = self.problem, self.drawing
-        width = problem.n_classes if every_class else len(self.ks)
-        out = np.zeros((order.n_samples, width))
-        labels = problem.codes[order.flat_indices]
+        """Shape (rows, count vectors, columns), or (…, classes) with every_class."""
+        problem, drawing, options = self.problem, self.drawing, self.problem.options
         own = problem.codes[own_rows(order)]
         kinds = np.zeros(order.n_samples, dtype=np.int32)
         if problem.exclusion is not None:
             kinds = problem.exclusion.groups[own_rows(order)]
-        options = problem.options
         times = self.rules.for_groups(order, options.average)
         starts, tables = drawing.tables_up_to(int(np.diff(order.indptr).max()))
-        shared = (kinds, drawing.table_of, drawing.own_table_of)
-        if problem.vote == "ranked":
-            run = lambda a, b: hit_counts(  # noqa: E731
-                order.indptr, labels, order.tied, own, a, b, *shared, starts, drawing.pools,
-                drawing.drawn, tables, self.depth, options.average, self.ks, *times, out,
-            )  # fmt: skip
-        elif np.all(self.ks == 1):
-            run = lambda a, b: nearest_counts(  # noqa: E731
-                order.indptr, labels, order.tied, own, a, b, *shared, drawing.pools,
-                drawing.drawn, self.depth, every_class, options.average, options.tol / 8, *times,
-                0, out,
-            )  # fmt: skip
-        else:
-            run = lambda a, b: score_counts(  # noqa: E731
-                order.indptr, labels, order.tied, own, a, b, *shared, starts, drawing.pools,
-                drawing.drawn, tables, self.depth, every_class, options.average, options.share,
-                self.ks, options.tol / 8, *times, self.nodes, self.weights, out,
-            )  # fmt: skip
+        width = problem.n_classes if every_class else len(self.ks)
+        out = np.zeros((order.n_samples, len(self.trains), width))
+        rows = (order.indptr, problem.codes[order.flat_indices], order.tied, own)
+        pools = (kinds, drawing.table_of, drawing.own_table_of)
+        tabled = (starts, drawing.pools, drawing.drawn, tables, self.depth)
+
+        def run(start: int, stop: int) -> None:
+            if problem.vote == "ranked":
+                hit_counts(*rows, start, stop, *pools, *tabled, options.average, self.ks, *times,
+                           out)  # fmt: skip
+            elif np.all(self.ks == 1):
+                nearest_counts(*rows, start, stop, *pools, drawing.pools, drawing.drawn,
+                               self.depth, every_class, options.average, options.tol / 8, *times,
+                               out)  # fmt: skip
+            else:
+                score_counts(*rows, start, stop, *pools, *tabled, every_class, options.average,
+                             options.share, self.ks, options.tol / 8, *times, self.nodes,
+                             self.weights, out)  # fmt: skip
+
         map_row_ranges(run, order.n_samples, n_threads)
         if problem.vote == "majority":
-            self._add_whole_training_set(out, own, every_class)
+            for part, train in enumerate(self.trains):
+                self._whole_training_set(out[:, part], train, own, every_class)
         return out
 
-    def _add_whole_training_set(
-        self, out: Floats, own: NDArray[np.int32], every_class: bool
+    def _whole_training_set(
+        self, out: Floats, train: NDArray[np.int64], own: NDArray[np.int32], every_class: bool
     ) -> None:
         """If k is the size of the training set, everybody votes: the winner is known."""
-        train = self.train
         winners = np.flatnonzero(train == train.max())
         shares = np.zeros(len(train))
         shares[winners if self.problem.options.share else winners[:1]] = 1
         shares /= shares.sum()
-        for c, k in enumerate(self.ks):
-            if k == train.sum():
-                if every_class:
-                    out[:] = shares
-                else:
-                    out[:, c] = shares[own]
+        for c in np.flatnonzero(self.ks == train.sum()):
+            if every_class:
+                out[:] = shares
+            else:
+                out[:, c] = shares[own]
 
     @property
     def rounding(self) -> float:
@@ -256,8 +255,7 @@ def _solve(problem: Problem, rational: Any) -> Solver:
         return _one_law_each(problem)
     law: CountsLaw = laws[0]
     tol = problem.options.tol
-    rules = TimeRules()
-    votes = [ClasswiseVote(problem, component.train, rules) for component in law.components]
+    vote = ClasswiseVote(problem, [component.train for component in law.components])
     classes = problem.want_samples and problem.vote == "majority"
     width = problem.n_classes if classes else len(problem.columns)
     total = np.zeros((problem.n_samples, width))
@@ -270,14 +268,14 @@ def _solve(problem: Problem, rational: Any) -> Solver:
 
     def add(order: NeighborOrder, n_threads: int) -> None:
         rows = own_rows(order)
-        for vote, weight in zip(votes, weights, strict=True):
-            values = vote.values(order, n_threads, classes)
-            total[rows] += values * weight[rows, None]
+        values = vote.values(order, n_threads, classes)
+        for part, weight in enumerate(weights):
+            total[rows] += values[:, part] * weight[rows, None]
 
     def finish() -> Answer:
         sample_weight = weights.sum(axis=0)
         right = total[np.arange(problem.n_samples), problem.codes][:, None] if classes else total
-        bound = 1.25 * tol + max(vote.rounding for vote in votes)
+        bound = 1.25 * tol + vote.rounding
         samples = proba = None
         if problem.want_samples:
             # A sample that is never held out has no score.
@@ -292,7 +290,7 @@ def _solve(problem: Problem, rational: Any) -> Solver:
             prediction_proba=proba,
         )
 
-    return Solver(max(vote.depth for vote in votes), add, finish)
+    return Solver(vote.depth, add, finish)
 
 
 def _one_law_each(problem: Problem) -> Solver:
