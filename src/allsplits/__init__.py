@@ -4,22 +4,26 @@ from allsplits.model_selection import (
     Curve,
     Evaluation,
     KNeighborsClassifierCV,
+    KNeighborsRegressorCV,
     cmc_curve,
     evaluate,
     learning_curve,
     validation_curve,
 )
 from allsplits.orders import NeighborOrder, order_neighbors
-from allsplits.splits import ClassCounts, FixedSize
+from allsplits.splits import Bernoulli, Bootstrap, ClassCounts, FixedSize
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Bernoulli",
+    "Bootstrap",
     "ClassCounts",
     "Curve",
     "Evaluation",
     "FixedSize",
     "KNeighborsClassifierCV",
+    "KNeighborsRegressorCV",
     "NeighborOrder",
     "cmc_curve",
     "evaluate",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from allsplits.exact.bootstrap import solve_bootstrap
 from allsplits.exact.classwise import solve_class_hits, solve_class_majority
 from allsplits.exact.fixed_size import solve_majority, solve_ranked
 from allsplits.exact.problem import Answer, Problem, Solver, run
+from allsplits.exact.regression import solve_mean
 from allsplits.exceptions import UnsupportedError
 
 __all__ = ["SUPPORTED", "solve"]
@@ -15,6 +17,12 @@ __all__ = ["SUPPORTED", "solve"]
 SUPPORTED: dict[tuple[str, str], Callable[[Problem], Solver]] = {
     ("fixed size", "majority"): solve_majority,
     ("fixed size", "ranked"): solve_ranked,
+    ("fixed size", "mean"): solve_mean,
+    ("independent draws", "majority"): solve_majority,
+    ("independent draws", "ranked"): solve_ranked,
+    ("independent draws", "mean"): solve_mean,
+    ("draws with replacement", "majority"): solve_bootstrap,
+    ("draws with replacement", "ranked"): solve_bootstrap,
     ("class counts", "majority"): solve_class_majority,
     ("class counts", "ranked"): solve_class_hits,
 }

@@ -12,7 +12,15 @@ of positive products: no cancellation, so relative errors stay at a few rounding
 import numpy as np
 from numba import njit
 
-__all__ = ["binomial_row", "binomial_table", "fill_masses", "group_end", "tie_weights"]
+__all__ = [
+    "binomial_row",
+    "binomial_table",
+    "fill_bernoulli_masses",
+    "fill_masses",
+    "group_end",
+    "poisson_row",
+    "tie_weights",
+]
 
 
 @njit(nogil=True, cache=True)
@@ -29,6 +37,29 @@ def fill_masses(n_candidates, train_size, k, mode, masses):
     value = 1.0
     for j in range(mode - 1, k - 1, -1):
         value *= ((j + 1.0 - k) * (N - 1.0 - j)) / ((j + 1.0) * (N - j - a + k))
+        if value < 1e-80:
+            break
+        masses[j - k] = value
+
+
+@njit(nogil=True, cache=True)
+def fill_bernoulli_masses(n_candidates, q, k, mode, masses):
+    """masses[j - k] ∝ C(j, k) q (1-q)^(j-k) for j < N, without the q for j = N; 1 at the mode."""
+    N = n_candidates
+    masses[mode - k] = 1.0
+    value = 1.0
+    for j in range(mode, N):
+        value *= (j + 1.0) / (j + 1.0 - k) * (1.0 - q)
+        if j + 1 == N:
+            value /= q
+        if value < 1e-80:
+            break
+        masses[j + 1 - k] = value
+    value = 1.0
+    for j in range(mode - 1, k - 1, -1):
+        value *= (j + 1.0 - k) / ((j + 1.0) * (1.0 - q))
+        if j + 1 == N:
+            value *= q
         if value < 1e-80:
             break
         masses[j - k] = value
@@ -57,6 +88,14 @@ def binomial_row(n, b_max, phi, row):
     for b in range(min(n, b_max)):
         value *= odds * (n - b) / (b + 1.0)
         row[b + 1] = value
+
+
+@njit(nogil=True, cache=True)
+def poisson_row(rate, b_max, row):
+    """row[b] = e^(-rate) rate^b / b! for b ≤ b_max: the counterpart for draws with replacement."""
+    row[0] = np.exp(-rate)
+    for b in range(b_max):
+        row[b + 1] = row[b] * rate / (b + 1.0)
 
 
 @njit(nogil=True, cache=True)

@@ -44,7 +44,7 @@ Floats = NDArray[np.float64]
 
 def needed_depth(class_sizes: Any, train: Sequence[int], k: int, tol: float) -> int:
     """Neighbours after which at most `tol` of the mass is left, whatever the data."""
-    n = sum(class_sizes) - 1
+    n = int(sum(class_sizes)) - 1
     if tol <= 0:
         return n
     sizes, drawn = np.array(class_sizes), np.array(train)

@@ -1,22 +1,25 @@
-"""Laws of fixed size with equal votes: which of the computations answers a problem."""
+"""Laws of fixed size or independent draws, equal votes: which computation answers a problem."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
-from allsplits.exact.masses import Column, Prefixes, prefixes_for
-from allsplits.exact.problem import Answer, Problem, Solver, own_rows
+from allsplits.exact.masses import Column, Prefixes, deepest_prefix, prefixes_for
+from allsplits.exact.problem import Answer, Options, Problem, Solver, own_rows
 from allsplits.exact.ranked import RankedHit
 from allsplits.exact.rational import exact_hits, exact_right
 from allsplits.exact.tally import NearestTally, TwoClassTally
 from allsplits.exact.uniform import MajorityVote, VoteTable
 from allsplits.orders import NeighborOrder
+from allsplits.splits import SizeLaw
 
-__all__ = ["class_weights", "solve_majority", "solve_ranked"]
+__all__ = ["class_weights", "sample_weights", "solve_majority", "solve_ranked"]
 
 
 def class_weights(problem: Problem) -> list[Fraction]:
@@ -27,7 +30,8 @@ def class_weights(problem: Problem) -> list[Fraction]:
     return [Fraction(1, problem.n_classes * int(size)) for size in sizes]
 
 
-def _sample_weights(problem: Problem) -> NDArray[np.float64]:
+def sample_weights(problem: Problem) -> NDArray[np.float64]:
+    """What each sample counts in the score."""
     weights = np.array([float(w) for w in class_weights(problem)])
     return weights[problem.codes]
 
@@ -38,7 +42,8 @@ def solve_majority(problem: Problem) -> Solver:
         return _rational(problem, exact_right, share=problem.options.share)
     prefixes = prefixes_for(problem.columns, problem.options.tol)
     if not problem.want_samples:
-        if prefixes.depth == problem.n_samples - 1 and np.all(prefixes.ks == 1):
+        sizes_only = all(isinstance(column.law, SizeLaw) for column in problem.columns)
+        if sizes_only and prefixes.depth == problem.n_samples - 1 and np.all(prefixes.ks == 1):
             return _nearest_tally(problem)
         if problem.n_classes == 2 and TwoClassTally.fits(prefixes.depth, problem.n_samples):
             return _two_class_tally(problem, prefixes)
@@ -52,24 +57,14 @@ def solve_majority(problem: Problem) -> Solver:
 
 
 def solve_ranked(problem: Problem) -> Solver:
-    """recall@R: the columns' k are the ranks R."""
-    if any(column.k > column.law.smallest_training_set for column in problem.columns):
-        return _with_clipped_ranks(problem)
-    if problem.options.exact:
-        return _rational(problem, exact_hits)
-    prefixes = prefixes_for(problem.columns, problem.options.tol)
-    vote = RankedHit(prefixes, average_distance_ties=problem.options.average)
-    return _by_sample(problem, prefixes, vote)
+    """recall@R: the columns' k are the ranks R.
 
-
-def _with_clipped_ranks(problem: Problem) -> Solver:
-    """A training set smaller than R is looked at whole: split the laws by size and put together."""
-    parts = [
-        (c, component.weight, Column(min(column.k, component.train), column.law.only(component)))
-        for c, column in enumerate(problem.columns)
-        for component in column.law.components
-    ]
-    solver = solve_ranked(problem.with_columns([part for _, _, part in parts]))
+    A training set smaller than R is looked at whole. So a column is a mixture: the training sets
+    with at least R samples, and the smaller ones by their size.
+    """
+    parts = [(c, *part) for c, column in enumerate(problem.columns)
+             for part in _by_training_size(column, problem.options)]  # fmt: skip
+    solver = _ranked(problem.with_columns([part for _, _, part in parts]))
 
     def finish() -> Answer:
         mixing = [
@@ -80,6 +75,40 @@ def _with_clipped_ranks(problem: Problem) -> Solver:
         return answer.mixed(mixing)
 
     return solver._replace(finish=finish)
+
+
+def _by_training_size(column: Column, options: Options) -> list[tuple[Fraction, Column]]:
+    """(weight, column) such that no training set of a column is smaller than its rank."""
+    law, rank = column.law, column.k
+    if isinstance(law, SizeLaw):
+        if rank <= law.smallest_training_set:
+            return [(Fraction(1), column)]
+        return [
+            (component.weight, Column(min(rank, component.train), law.only(component)))
+            for component in law.components
+        ]
+    # Independent draws: r < R training samples in all, conditional on at least one.
+    n_candidates = law.n_samples - 1
+    rank = min(rank, n_candidates)
+    if options.exact:
+        p = 1 - law.q
+        sizes = [comb(n_candidates, r) * law.q**r * p ** (n_candidates - r) for r in range(rank)]
+    else:
+        sizes = [Fraction(x) for x in binom.pmf(np.arange(rank), n_candidates, float(law.q))]
+    some = 1 - sizes[0]
+    parts = [(1 - sum(sizes[1:], Fraction(0)) / some, Column(rank, law))]
+    for r in range(1, rank):
+        if options.exact or sizes[r] > options.tol / (8 * rank):
+            parts.append((sizes[r] / some, Column(r, SizeLaw.of_size(law.n_samples, r))))
+    return parts
+
+
+def _ranked(problem: Problem) -> Solver:
+    if problem.options.exact:
+        return _rational(problem, exact_hits)
+    prefixes = prefixes_for(problem.columns, problem.options.tol)
+    vote = RankedHit(prefixes, average_distance_ties=problem.options.average)
+    return _by_sample(problem, prefixes, vote)
 
 
 def _by_sample(problem: Problem, prefixes: Prefixes, vote: Any) -> Solver:
@@ -96,7 +125,7 @@ def _by_sample(problem: Problem, prefixes: Prefixes, vote: Any) -> Solver:
         right = values
         if classes:
             right = values[np.arange(problem.n_samples), problem.codes][:, None]
-        weights = _sample_weights(problem)
+        weights = sample_weights(problem)
         return Answer(
             # Summing one fixed array gives the same bits for any number of blocks or threads.
             scores=np.sum(right * weights[:, None], axis=0),
@@ -152,12 +181,6 @@ def _nearest_tally(problem: Problem) -> Solver:
 
 def _rational(problem: Problem, compute: Any, **options: bool) -> Solver:
     """exact=True: Fractions for every sample, at the full depth the law can reach."""
-    n_candidates = problem.n_samples - 1
-    depth = max(
-        n_candidates if component.train == column.k else n_candidates - component.train + column.k
-        for column in problem.columns
-        for component in column.law.components
-    )
     values: list[list[Fraction]] = []
 
     def add(order: NeighborOrder, _: int) -> None:
@@ -175,10 +198,10 @@ def _rational(problem: Problem, compute: Any, **options: bool) -> Solver:
         return Answer(
             scores=np.array([float(value) for value in fractions]),
             error_bound=np.zeros(n_columns),
-            sample_weight=_sample_weights(problem),
+            sample_weight=sample_weights(problem),
             fractions=fractions,
             sample_scores=np.array(values, dtype=np.float64),
             sample_fractions=tuple(map(tuple, values)),
         )
 
-    return Solver(depth, add, finish)
+    return Solver(deepest_prefix(problem.columns), add, finish)

@@ -18,15 +18,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact._kernels import fill_masses
+from allsplits.exact._kernels import fill_bernoulli_masses, fill_masses
+from allsplits.splits import BernoulliLaw
 
-__all__ = ["Column", "Prefixes", "integer_masses", "prefixes_for"]
+__all__ = ["Column", "Prefixes", "column_value", "deepest_prefix", "prefixes_for"]
 
 UNIT_ROUNDOFF = 2.0**-53
 
@@ -92,6 +94,8 @@ def prefixes_for(columns: Sequence[Column], tol: float) -> Prefixes:
 def _mixed_masses(column: Column) -> tuple[int, NDArray[np.float64]]:
     """Masses averaged over the training sizes of the law."""
     n_candidates = column.law.n_samples - 1
+    if isinstance(column.law, BernoulliLaw):
+        return bernoulli_masses(n_candidates, float(column.law.q), column.k)
     windows = [
         (float(component.weight), *rank_masses(n_candidates, component.train, column.k))
         for component in column.law.components
@@ -101,6 +105,20 @@ def _mixed_masses(column: Column) -> tuple[int, NDArray[np.float64]]:
     for weight, start, part in windows:
         row[start - first : start - first + len(part)] += weight * part
     return first, row
+
+
+def bernoulli_masses(n_candidates: int, q: float, k: int) -> tuple[int, NDArray[np.float64]]:
+    """Independent draws: m_j ∝ C(j, k) q^(k+1) (1-q)^(j-k), and C(N, k) q^k (1-q)^(N-k) for j = N.
+
+    Their sum is the probability of at least k training samples, which is conditioned on.
+    """
+    N = n_candidates
+    masses = np.zeros(N - k + 1)
+    mode = min(max(int(k / q) - 1, k), N)
+    fill_bernoulli_masses(N, q, k, mode, masses)
+    kept = np.flatnonzero(masses)
+    masses = masses[kept[0] : kept[-1] + 1]
+    return k + int(kept[0]), masses / masses.sum()
 
 
 def _cut(
@@ -119,3 +137,44 @@ def integer_masses(n_candidates: int, train_size: int, k: int) -> dict[int, int]
         return {n_candidates: 1}
     last = n_candidates - train_size + k
     return {j: comb(n_candidates - 1 - j, train_size - k - 1) for j in range(k, last + 1)}
+
+
+def deepest_prefix(columns: Sequence[Column]) -> int:
+    """The longest prefix with any mass at all."""
+    n_candidates = columns[0].law.n_samples - 1
+    if any(isinstance(column.law, BernoulliLaw) for column in columns):
+        return int(n_candidates)
+    return max(
+        int(n_candidates if c.train == column.k else n_candidates - c.train + column.k)
+        for column in columns
+        for c in column.law.components
+    )
+
+
+def column_value(column: Column, by_prefix: dict[int, Any], *, per_subset: bool = True) -> Fraction:
+    """Σ_j mass of prefix j · value of prefix j, exactly.
+
+    With `per_subset` a prefix's value is a sum over its k-subsets, otherwise a mean over them.
+    """
+    n_candidates, k = column.law.n_samples - 1, column.k
+
+    def total(masses: dict[int, Any]) -> Fraction:
+        value: Any = 0
+        for j, mass in masses.items():
+            value += mass * by_prefix.get(j, 0) * (1 if per_subset else comb(j, k))
+        return Fraction(value)
+
+    if isinstance(column.law, BernoulliLaw):
+        q, p = column.law.q, 1 - column.law.q
+        masses = {j: q ** (k + 1) * p ** (j - k) for j in range(k, n_candidates)}
+        masses[n_candidates] = q**k * p ** (n_candidates - k)
+        return total(masses) / sum(mass * comb(j, k) for j, mass in masses.items())
+    return sum(
+        (
+            component.weight
+            * total(integer_masses(n_candidates, component.train, k))
+            / comb(n_candidates, component.train)
+            for component in column.law.components
+        ),
+        Fraction(0),
+    )

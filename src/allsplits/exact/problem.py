@@ -78,14 +78,16 @@ class Problem:
     """Validated data and the columns (k, law) to answer.
 
     `X` is an array of points, a distance matrix or a NeighborOrder; with `balanced`, classes count
-    equally in the score instead of samples.
+    equally in the score instead of samples. `codes` (classification) or `targets` (regression)
+    is empty where it does not apply.
     """
 
     X: Any
     metric: Any
     codes: NDArray[np.int32]
     n_classes: int
-    vote: Literal["majority", "ranked"]
+    targets: Floats
+    vote: Literal["majority", "ranked", "mean"]
     columns: list[Column]
     balanced: bool
     want_samples: bool
@@ -95,7 +97,7 @@ class Problem:
     @property
     def n_samples(self) -> int:
         """Number of samples."""
-        return len(self.codes)
+        return int(self.columns[0].law.n_samples)
 
     def with_columns(self, columns: list[Column]) -> Problem:
         """The same problem for other columns."""

@@ -16,7 +16,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact.masses import Column, integer_masses
+from allsplits.exact.masses import Column, column_value
 from allsplits.orders import NeighborOrder
 
 __all__ = ["exact_hits", "exact_right", "groups_of"]
@@ -83,18 +83,6 @@ def _weigh(subsets: Sequence[Number], g: int, t: int) -> Number:
     return total
 
 
-def _column_value(column: Column, by_prefix: dict[int, Number]) -> Fraction:
-    """Σ over training sizes of weight · Σ_j C(N-1-j, a-k-1) · (winning subsets of j) / C(N, a)."""
-    n_candidates = column.law.n_samples - 1
-    value = Fraction(0)
-    for component in column.law.components:
-        total: Number = 0
-        for j, mass in integer_masses(n_candidates, component.train, column.k).items():
-            total += mass * by_prefix.get(j, 0)
-        value += component.weight * total / comb(n_candidates, component.train)
-    return value
-
-
 def exact_right(
     order: NeighborOrder,
     codes: NDArray[np.int32],
@@ -128,7 +116,7 @@ def exact_right(
             for c, number in tied.items():
                 counts[c] = counts.get(c, 0) + number
             s += len(group)
-        results.append([_column_value(column, by_prefix[column.k]) for column in columns])
+        results.append([column_value(column, by_prefix[column.k]) for column in columns])
     return results
 
 
@@ -150,5 +138,5 @@ def exact_hits(
                     values[s + t] = comb(s + t, k) - _weigh(missed, g, t)
             others += g_others
             s += g
-        results.append([_column_value(column, by_prefix[column.k]) for column in columns])
+        results.append([column_value(column, by_prefix[column.k]) for column in columns])
     return results

@@ -5,13 +5,14 @@ from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._evaluate import evaluate
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._learning_curve import learning_curve
-from allsplits.model_selection._neighbors_cv import KNeighborsClassifierCV
+from allsplits.model_selection._neighbors_cv import KNeighborsClassifierCV, KNeighborsRegressorCV
 from allsplits.model_selection._validation_curve import validation_curve
 
 __all__ = [
     "Curve",
     "Evaluation",
     "KNeighborsClassifierCV",
+    "KNeighborsRegressorCV",
     "cmc_curve",
     "evaluate",
     "learning_curve",

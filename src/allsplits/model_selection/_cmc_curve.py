@@ -92,7 +92,7 @@ def cmc_curve(
             raise UnsupportedError(
                 f"groups need a gallery with fixed class counts, cv=ClassCounts(...); got {cv!r}"
             )
-        numbers = check_groups(groups, setup.n_samples)
+        numbers = check_groups(groups, setup.samples.n_samples)
         problem = replace(problem, exclusion=Exclusion(numbers, exclude == "identity"))
         _check_queries(problem, exclude)
     answer = solve(problem)

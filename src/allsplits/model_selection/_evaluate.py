@@ -85,7 +85,7 @@ def evaluate(
         distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, backend=backend,
         n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
-    setup = Setup.read(estimator, X, y, scoring, options)
+    setup = Setup.read(estimator, X, y, scoring, options, groups)
     law = setup.resolve(cv)
     k = setup.scoring.rank or setup.settings.n_neighbors
     problem = setup.problem([Column(k, law)], want_samples=True)
@@ -108,6 +108,6 @@ def evaluate(
         ),
         prediction_proba=shares,
         y=setup.y,
-        classes=setup.classes,
+        classes=setup.samples.classes,
         law=law,
     )

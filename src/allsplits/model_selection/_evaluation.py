@@ -46,17 +46,19 @@ class Evaluation:
     n_neighbors : int
         Number of voters.
     sample_scores : ndarray of shape (n_samples,)
-        How often each sample is right when it is held out (NaN if the law never holds it out).
+        How often each sample is right when it is held out; for regression its negative expected
+        squared error (NaN if the law never holds it out).
     sample_weight : ndarray of shape (n_samples,)
         What each sample counts: ``score == sum(sample_weight * sample_scores)``.
     sample_fractions : tuple of Fraction or None
         The sample scores as fractions, with ``exact=True``.
     prediction_proba : ndarray of shape (n_samples, n_classes) or None
-        How often each sample, when held out, is given each class (None for recall@R).
+        How often each sample, when held out, is given each class (None for recall@R and for
+        regression).
     y : ndarray of shape (n_samples,)
-        The true labels.
-    classes : ndarray of shape (n_classes,)
-        The classes, in the order of the columns.
+        The true labels or targets.
+    classes : ndarray of shape (n_classes,) or None
+        The classes, in the order of the columns (None for regression).
     law : object
         The law of the training sets.
     """
@@ -71,7 +73,7 @@ class Evaluation:
     sample_fractions: tuple[Fraction, ...] | None
     prediction_proba: NDArray[np.float64] | None
     y: NDArray[Any]
-    classes: NDArray[Any]
+    classes: NDArray[Any] | None
     law: Any
 
     @property
@@ -85,7 +87,7 @@ class Evaluation:
 
         Entries sum to one; the diagonal sums to the accuracy.
         """
-        if self.prediction_proba is None:
+        if self.prediction_proba is None or self.classes is None:
             return None
         matrix = np.zeros((len(self.classes), len(self.classes)))
         rows = np.searchsorted(self.classes, self.y)
@@ -104,7 +106,7 @@ class Evaluation:
             "score": self.sample_scores,
             "weight": self.sample_weight,
         }
-        if self.prediction_proba is not None:
+        if self.prediction_proba is not None and self.classes is not None:
             columns["most_often"] = self.classes[np.argmax(self.prediction_proba, axis=1)]
             for name, share in zip(self.classes, self.prediction_proba.T, strict=True):
                 columns[f"share_{name}"] = share
@@ -112,7 +114,7 @@ class Evaluation:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the expected confusion matrix, each row as shares of its class."""
-        if self.confusion is None:
+        if self.confusion is None or self.classes is None:
             raise InvalidInputError(f"{self.scoring} gives no classes, so there is no confusion")
         pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
         ax = pyplot.subplots()[1] if ax is None else ax

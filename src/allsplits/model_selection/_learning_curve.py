@@ -75,10 +75,10 @@ def learning_curve(
     k = setup.scoring.rank or setup.settings.n_neighbors
     voters = k if setup.scoring.rank is None else 1
     if stratify:
-        sizes = _read_shots(train_sizes, voters, np.bincount(setup.codes))
+        sizes = _read_shots(train_sizes, voters, np.bincount(setup.class_codes()))
         laws: list[Law] = [setup.resolve(ClassCounts(size)) for size in sizes]
     else:
-        n = setup.n_samples
+        n = setup.samples.n_samples
         setup.check_neighbors(k, SizeLaw.of_size(n, n - 1))
         sizes = _read_sizes(train_sizes, voters, n)
         laws = [SizeLaw.of_size(n, size) for size in sizes]

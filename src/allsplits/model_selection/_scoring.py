@@ -15,14 +15,20 @@ _RECALL = re.compile(r"recall@([1-9][0-9]*)")
 
 @dataclass(frozen=True)
 class Scoring:
-    """A score for classifiers."""
+    """A score, with R for recall@R."""
 
     name: str
     rank: int | None = None
 
     @classmethod
-    def parse(cls, scoring: Any) -> Scoring:
-        """Read "accuracy" (also None), "balanced_accuracy" or "recall@R"."""
+    def parse(cls, scoring: Any, *, regression: bool) -> Scoring:
+        """Read the name of a score; None is the usual one."""
+        if regression:
+            if scoring not in (None, "neg_mean_squared_error"):
+                raise InvalidInputError(
+                    f"scoring must be 'neg_mean_squared_error' for a regressor; got {scoring!r}"
+                )
+            return cls("neg_mean_squared_error")
         name = "accuracy" if scoring is None else scoring
         if name in ("accuracy", "balanced_accuracy"):
             return cls(name)

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import thread_count
-from allsplits._validation import check_choice, check_labels, check_points
+from allsplits._validation import (
+    check_choice,
+    check_groups,
+    check_labels,
+    check_points,
+    check_targets,
+)
 from allsplits.exact import Column, Options, Problem
 from allsplits.exceptions import InvalidInputError
-from allsplits.model_selection._estimator import VoteSettings, read_classifier
+from allsplits.model_selection._estimator import VoteSettings, read_estimator
 from allsplits.model_selection._scoring import Scoring
 from allsplits.orders import NeighborOrder
 from allsplits.splits import Law, Samples, resolve_cv
@@ -39,32 +45,40 @@ class Setup:
 
     X: Any
     y: NDArray[Any]
-    classes: NDArray[Any]
-    codes: NDArray[np.int32]
+    samples: Samples
     settings: VoteSettings
     scoring: Scoring
     options: Options
 
     @classmethod
-    def read(cls, estimator: Any, X: Any, y: Any, scoring: Any, options: Options) -> Setup:
+    def read(
+        cls, estimator: Any, X: Any, y: Any, scoring: Any, options: Options, groups: Any = None
+    ) -> Setup:
         """Check everything before any work is done."""
-        settings = read_classifier(estimator)
-        parsed = Scoring.parse(scoring)
+        settings = read_estimator(estimator)
+        parsed = Scoring.parse(scoring, regression=settings.regression)
         if not isinstance(X, NeighborOrder):
             metric = settings.metric
             X = check_points(X, precomputed=metric.precomputed, allow_nan=metric.allows_nan)
         n = X.n_samples if isinstance(X, NeighborOrder) else len(X)
+        numbers_of_groups = None if groups is None else check_groups(groups, n)
+        if settings.regression:
+            targets = check_targets(y, n)
+            samples = Samples(n, groups=numbers_of_groups)
+            return cls(X, targets, samples, settings, parsed, options)
         classes, codes = check_labels(y, n)
-        return cls(X, classes[codes], classes, codes, settings, parsed, options)
+        samples = Samples(n, classes, codes, numbers_of_groups)
+        return cls(X, classes[codes], samples, settings, parsed, options)
 
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return len(self.codes)
+    def class_codes(self) -> NDArray[np.int32]:
+        """Class numbers, or an error for regression."""
+        if self.samples.codes is None:
+            raise InvalidInputError("stratify must be False for a regressor: y has no classes")
+        return self.samples.codes
 
     def resolve(self, cv: Any) -> Law:
         """The law that `cv` stands for on these samples."""
-        return resolve_cv(cv, Samples(self.n_samples, self.classes, self.codes))
+        return resolve_cv(cv, self.samples)
 
     def check_neighbors(self, k: int, law: Any) -> None:
         """Raise if some training set has fewer than k voters (recall@R looks at what is there)."""
@@ -79,12 +93,17 @@ class Setup:
         """The problem for these columns (k, law)."""
         for column in columns:
             self.check_neighbors(column.k, column.law)
+        regression, samples = self.settings.regression, self.samples
+        vote: Literal["majority", "ranked", "mean"] = "majority"
+        if regression or self.scoring.rank is not None:
+            vote = "mean" if regression else "ranked"
         return Problem(
             X=self.X,
             metric=self.settings.metric,
-            codes=self.codes,
-            n_classes=len(self.classes),
-            vote="majority" if self.scoring.rank is None else "ranked",
+            codes=np.empty(0, dtype=np.int32) if samples.codes is None else samples.codes,
+            n_classes=0 if samples.classes is None else len(samples.classes),
+            targets=self.y if regression else np.empty(0),
+            vote=vote,
             columns=columns,
             balanced=self.scoring.name == "balanced_accuracy",
             want_samples=want_samples,

@@ -62,7 +62,7 @@ progress :
         distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, backend=backend,
         n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
-    setup = Setup.read(estimator, X, y, scoring, options)
+    setup = Setup.read(estimator, X, y, scoring, options, groups)
     law = setup.resolve(cv)
     ks = check_counts("n_neighbors", n_neighbors)
     setup.check_neighbors(max(ks), law)

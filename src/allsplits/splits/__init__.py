@@ -2,9 +2,14 @@
 
 from allsplits.splits._counts import ClassCounts, CountsComponent, CountsLaw
 from allsplits.splits._fixed import FixedSize, SizeComponent, SizeLaw
+from allsplits.splits._random import Bernoulli, BernoulliLaw, Bootstrap, BootstrapLaw
 from allsplits.splits._resolve import Law, Samples, resolve_cv
 
 __all__ = [
+    "Bernoulli",
+    "BernoulliLaw",
+    "Bootstrap",
+    "BootstrapLaw",
     "ClassCounts",
     "CountsComponent",
     "CountsLaw",

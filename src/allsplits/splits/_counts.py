@@ -96,8 +96,12 @@ class ClassCounts:
         sizes = np.bincount(codes, minlength=len(classes)).tolist()
         train = self._by_class(classes)
         for name, size, count in zip(classes.tolist(), sizes, train, strict=True):
+            # One number for all classes is meant to test all of them, too.
+            most = size if isinstance(self.counts, Mapping) else size - 1
             why = f" for class {name!r}, which has {size} samples"
-            check_count("counts (of ClassCounts)", count, at_least=0, at_most=size, why=why)
+            if most < size:
+                why += " (one must be left to test; name the counts by class to allow otherwise)"
+            check_count("counts (of ClassCounts)", count, at_least=0, at_most=most, why=why)
         test = tuple(size - count for size, count in zip(sizes, train, strict=True))
         if sum(train) == 0 or sum(test) == 0:
             raise InvalidInputError(

@@ -28,11 +28,12 @@ from allsplits._validation import check_count
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.splits._counts import ClassCounts, CountsLaw
 from allsplits.splits._fixed import FixedSize, SizeLaw
+from allsplits.splits._random import Bernoulli, BernoulliLaw, Bootstrap, BootstrapLaw
 from allsplits.splits._stratified import stratified_folds, stratified_shuffle
 
 __all__ = ["Law", "Samples", "resolve_cv"]
 
-Law = SizeLaw | CountsLaw
+Law = SizeLaw | CountsLaw | BernoulliLaw | BootstrapLaw
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,8 @@ def _folds(n_folds: int, n: int) -> SizeLaw:
 _READERS: dict[type, Callable[[Any, Samples], Law]] = {
     FixedSize: lambda cv, s: cv.resolve(s.n_samples),
     ClassCounts: lambda cv, s: cv.resolve(*s.labels(cv)),
+    Bernoulli: lambda cv, s: cv.resolve(s.n_samples),
+    Bootstrap: lambda cv, s: cv.resolve(s.n_samples),
     LeaveOneOut: lambda cv, s: _leave_p_out(1, s.n_samples),
     LeavePOut: lambda cv, s: _leave_p_out(cv.p, s.n_samples),
     ShuffleSplit: _shuffle_split,

@@ -1,0 +1,110 @@
+"""Training sets of random size: independent draws, and draws with replacement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from numbers import Rational
+from typing import ClassVar
+
+from allsplits._validation import check_fraction
+
+__all__ = ["Bernoulli", "BernoulliLaw", "Bootstrap", "BootstrapLaw"]
+
+
+@dataclass(frozen=True)
+class BernoulliLaw:
+    """Each sample is a training sample with probability q, independently."""
+
+    kind: ClassVar[str] = "independent draws"
+
+    n_samples: int
+    q: Fraction
+
+    @property
+    def smallest_training_set(self) -> int:
+        """Training sets too small for the vote are left out, so any k up to n - 1 will do."""
+        return self.n_samples - 1
+
+    @cached_property
+    def n_splits(self) -> int:
+        """How many different splits are averaged over."""
+        return int(2**self.n_samples)
+
+    def __str__(self) -> str:
+        return f"each of {self.n_samples} samples in training with probability {float(self.q):g}"
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    """Each sample is in the training set with probability q, independently; the rest is tested.
+
+    Training sets with fewer than k samples are left out (the average is conditional on k voters).
+
+    Parameters
+    ----------
+    q : float or Fraction
+        Probability of being a training sample, strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> from allsplits import Bernoulli, evaluate
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(evaluate(KNeighborsClassifier(5), X, y, cv=Bernoulli(0.8)).score, 4)
+    0.9633
+    """
+
+    q: float | Fraction
+
+    def resolve(self, n_samples: int) -> BernoulliLaw:
+        """Fix the number of samples."""
+        check_fraction("q (of Bernoulli)", self.q)
+        q = Fraction(self.q) if isinstance(self.q, Rational) else Fraction(float(self.q))
+        return BernoulliLaw(n_samples, q)
+
+
+@dataclass(frozen=True)
+class BootstrapLaw:
+    """n draws with replacement; a sample is tested when it is not drawn."""
+
+    kind: ClassVar[str] = "draws with replacement"
+
+    n_samples: int
+
+    @property
+    def smallest_training_set(self) -> int:
+        """Copies count, so there are always n voters."""
+        return self.n_samples
+
+    @cached_property
+    def n_splits(self) -> int:
+        """How many different sequences of draws are averaged over."""
+        return int(self.n_samples**self.n_samples)
+
+    def __str__(self) -> str:
+        return f"{self.n_samples} draws with replacement from {self.n_samples} samples"
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """As many draws with replacement as there are samples; out-of-bag samples are tested.
+
+    A sample that is drawn several times votes several times. The score is the mean over samples
+    of how often each is right when it is out of bag.
+
+    Examples
+    --------
+    >>> from allsplits import Bootstrap, evaluate
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> round(evaluate(KNeighborsClassifier(5), X, y, cv=Bootstrap()).score, 4)
+    0.9571
+    """
+
+    def resolve(self, n_samples: int) -> BootstrapLaw:
+        """Fix the number of samples."""
+        return BootstrapLaw(n_samples)
