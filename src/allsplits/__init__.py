@@ -11,7 +11,7 @@ from allsplits.model_selection import (
     validation_curve,
 )
 from allsplits.orders import NeighborOrder, order_neighbors
-from allsplits.splits import Bernoulli, Bootstrap, ClassCounts, FixedSize
+from allsplits.splits import Bernoulli, Bootstrap, ClassCounts, Episodes, FixedSize
 
 __version__ = "0.1.0"
 
@@ -20,6 +20,7 @@ __all__ = [
     "Bootstrap",
     "ClassCounts",
     "Curve",
+    "Episodes",
     "Evaluation",
     "FixedSize",
     "KNeighborsClassifierCV",

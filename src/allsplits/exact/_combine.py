@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from allsplits.exact.bootstrap import solve_bootstrap
 from allsplits.exact.classwise import solve_class_hits, solve_class_majority
+from allsplits.exact.episodes import solve_episodes
 from allsplits.exact.fixed_size import solve_majority, solve_ranked
+from allsplits.exact.groups import solve_groups
 from allsplits.exact.problem import Answer, Problem, Solver, run
 from allsplits.exact.regression import solve_mean
 from allsplits.exceptions import UnsupportedError
@@ -25,6 +27,9 @@ SUPPORTED: dict[tuple[str, str], Callable[[Problem], Solver]] = {
     ("draws with replacement", "ranked"): solve_bootstrap,
     ("class counts", "majority"): solve_class_majority,
     ("class counts", "ranked"): solve_class_hits,
+    ("episodes", "majority"): solve_episodes,
+    ("whole groups", "majority"): solve_groups,
+    ("whole groups", "ranked"): solve_groups,
 }
 
 

@@ -15,7 +15,15 @@ from numba import njit
 
 from allsplits.exact._kernels import group_end
 
-__all__ = ["hit_counts", "hypergeometric_table", "nearest_counts", "score_counts"]
+__all__ = [
+    "add_wins",
+    "first_tied",
+    "hit_counts",
+    "hypergeometric_table",
+    "nearest_counts",
+    "score_counts",
+    "survive_tied",
+]
 
 
 @njit(nogil=True, cache=True)
@@ -103,7 +111,7 @@ def _multiply_parts(poly, degree, row, top, limit, temp):
 
 
 @njit(nogil=True, cache=True)
-def _add_wins(
+def add_wins(
     own,
     present,
     n_present,
@@ -298,7 +306,7 @@ def _score_row(
                     if not every_class and target != own:
                         continue
                     wins[k_low : k_high + 1, :] = 0.0
-                    _add_wins(
+                    add_wins(
                         target,
                         present,
                         n_present,
@@ -528,7 +536,7 @@ def hit_counts(
 
 
 @njit(nogil=True, cache=True)
-def _survive_tied(pool, drawn, n, tied, time):
+def survive_tied(pool, drawn, n, tied, time):
     """P(no training item among `tied` more items before the time | none so far)."""
     total = 0.0
     relative = 1.0
@@ -544,7 +552,7 @@ def _survive_tied(pool, drawn, n, tied, time):
 
 
 @njit(nogil=True, cache=True)
-def _first_tied(pool, drawn, n, tied, time):
+def first_tied(pool, drawn, n, tied, time):
     """P(density) that the first training item of the class is tied and comes at this time."""
     total = 0.0
     relative = 1.0
@@ -570,12 +578,12 @@ def _nearest_in_group(
         for m in range(n_members):
             d = members[m]
             t = table_ids[d]
-            nobody *= _survive_tied(pools[t], drawn[t], counts[d], group[d], times[q])
+            nobody *= survive_tied(pools[t], drawn[t], counts[d], group[d], times[q])
         for m in range(n_members):
             d = members[m]
             t = table_ids[d]
-            silent = _survive_tied(pools[t], drawn[t], counts[d], group[d], times[q])
-            first = _first_tied(pools[t], drawn[t], counts[d], group[d], times[q])
+            silent = survive_tied(pools[t], drawn[t], counts[d], group[d], times[q])
+            first = first_tied(pools[t], drawn[t], counts[d], group[d], times[q])
             gains[d] += nobody / silent * first
     for m in range(n_members):
         d = members[m]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from allsplits.exact.masses import Column, Prefixes, deepest_prefix, prefixes_for
-from allsplits.exact.problem import Answer, Options, Problem, Solver, own_rows
+from allsplits.exact.problem import Answer, Problem, Solver, own_rows
 from allsplits.exact.ranked import RankedHit
 from allsplits.exact.rational import exact_hits, exact_right
 from allsplits.exact.tally import NearestTally, TwoClassTally
 from allsplits.exact.uniform import MajorityVote, VoteTable
+from allsplits.exceptions import InvalidInputError
 from allsplits.orders import NeighborOrder
 from allsplits.splits import SizeLaw
 
@@ -59,11 +58,9 @@ def solve_majority(problem: Problem) -> Solver:
 def solve_ranked(problem: Problem) -> Solver:
     """recall@R: the columns' k are the ranks R.
 
-    A training set smaller than R is looked at whole. So a column is a mixture: the training sets
-    with at least R samples, and the smaller ones by their size.
+    A training set smaller than R is looked at whole, so a column may be a mixture of ranks.
     """
-    parts = [(c, *part) for c, column in enumerate(problem.columns)
-             for part in _by_training_size(column, problem.options)]  # fmt: skip
+    parts = [(c, *part) for c, column in enumerate(problem.columns) for part in _by_size(column)]
     solver = _ranked(problem.with_columns([part for _, _, part in parts]))
 
     def finish() -> Answer:
@@ -77,30 +74,19 @@ def solve_ranked(problem: Problem) -> Solver:
     return solver._replace(finish=finish)
 
 
-def _by_training_size(column: Column, options: Options) -> list[tuple[Fraction, Column]]:
+def _by_size(column: Column) -> list[tuple[Fraction, Column]]:
     """(weight, column) such that no training set of a column is smaller than its rank."""
     law, rank = column.law, column.k
-    if isinstance(law, SizeLaw):
-        if rank <= law.smallest_training_set:
-            return [(Fraction(1), column)]
-        return [
-            (component.weight, Column(min(rank, component.train), law.only(component)))
-            for component in law.components
-        ]
-    # Independent draws: r < R training samples in all, conditional on at least one.
-    n_candidates = law.n_samples - 1
-    rank = min(rank, n_candidates)
-    if options.exact:
-        p = 1 - law.q
-        sizes = [comb(n_candidates, r) * law.q**r * p ** (n_candidates - r) for r in range(rank)]
-    else:
-        sizes = [Fraction(x) for x in binom.pmf(np.arange(rank), n_candidates, float(law.q))]
-    some = 1 - sizes[0]
-    parts = [(1 - sum(sizes[1:], Fraction(0)) / some, Column(rank, law))]
-    for r in range(1, rank):
-        if options.exact or sizes[r] > options.tol / (8 * rank):
-            parts.append((sizes[r] / some, Column(r, SizeLaw.of_size(law.n_samples, r))))
-    return parts
+    if rank <= law.smallest_training_set:
+        return [(Fraction(1), column)]
+    if not isinstance(law, SizeLaw):
+        raise InvalidInputError(
+            f"R (of recall@R) must be at most {law.smallest_training_set} ({law}); got {rank}"
+        )
+    return [
+        (component.weight, Column(min(rank, component.train), law.only(component)))
+        for component in law.components
+    ]
 
 
 def _ranked(problem: Problem) -> Solver:

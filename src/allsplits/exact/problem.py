@@ -126,14 +126,23 @@ class Answer:
                 for line in mixing
             )
 
-        samples, fractions = self.sample_scores, self.sample_fractions
+        if self.fractions is not None and self.sample_fractions is not None:
+            fractions = mix(self.fractions)
+            of_samples = tuple(mix(row) for row in self.sample_fractions)
+            return Answer(
+                scores=np.array([float(value) for value in fractions]),
+                error_bound=np.zeros(len(fractions)),
+                sample_weight=self.sample_weight,
+                fractions=fractions,
+                sample_scores=np.array(of_samples, dtype=np.float64),
+                sample_fractions=of_samples,
+            )
+        samples = self.sample_scores
         return Answer(
             scores=matrix @ self.scores,
             error_bound=matrix @ self.error_bound,
             sample_weight=self.sample_weight,
-            fractions=None if self.fractions is None else mix(self.fractions),
             sample_scores=None if samples is None else samples @ matrix.T,
-            sample_fractions=None if fractions is None else tuple(mix(row) for row in fractions),
         )
 
 

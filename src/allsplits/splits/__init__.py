@@ -1,7 +1,9 @@
 """Which training sets are possible, and how likely each is."""
 
 from allsplits.splits._counts import ClassCounts, CountsComponent, CountsLaw
+from allsplits.splits._episodes import EpisodeLaw, Episodes
 from allsplits.splits._fixed import FixedSize, SizeComponent, SizeLaw
+from allsplits.splits._groups import GroupLaw
 from allsplits.splits._random import Bernoulli, BernoulliLaw, Bootstrap, BootstrapLaw
 from allsplits.splits._resolve import Law, Samples, resolve_cv
 
@@ -13,7 +15,10 @@ __all__ = [
     "ClassCounts",
     "CountsComponent",
     "CountsLaw",
+    "EpisodeLaw",
+    "Episodes",
     "FixedSize",
+    "GroupLaw",
     "Law",
     "Samples",
     "SizeComponent",

@@ -40,7 +40,8 @@ class BernoulliLaw:
 class Bernoulli:
     """Each sample is in the training set with probability q, independently; the rest is tested.
 
-    Training sets with fewer than k samples are left out (the average is conditional on k voters).
+    Training sets with fewer than k samples (R for recall@R) are left out: the average is
+    conditional on that many voters.
 
     Parameters
     ----------

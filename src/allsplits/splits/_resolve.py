@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import (
+    GroupShuffleSplit,
     KFold,
+    LeaveOneGroupOut,
     LeaveOneOut,
+    LeavePGroupsOut,
     LeavePOut,
     RepeatedKFold,
     RepeatedStratifiedKFold,
@@ -27,13 +30,15 @@ from sklearn.model_selection import (
 from allsplits._validation import check_count
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.splits._counts import ClassCounts, CountsLaw
+from allsplits.splits._episodes import EpisodeLaw, Episodes
 from allsplits.splits._fixed import FixedSize, SizeLaw
+from allsplits.splits._groups import GroupLaw, group_law, group_shuffle
 from allsplits.splits._random import Bernoulli, BernoulliLaw, Bootstrap, BootstrapLaw
 from allsplits.splits._stratified import stratified_folds, stratified_shuffle
 
 __all__ = ["Law", "Samples", "resolve_cv"]
 
-Law = SizeLaw | CountsLaw | BernoulliLaw | BootstrapLaw
+Law = SizeLaw | CountsLaw | GroupLaw | EpisodeLaw | BernoulliLaw | BootstrapLaw
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,7 @@ def _folds(n_folds: int, n: int) -> SizeLaw:
 _READERS: dict[type, Callable[[Any, Samples], Law]] = {
     FixedSize: lambda cv, s: cv.resolve(s.n_samples),
     ClassCounts: lambda cv, s: cv.resolve(*s.labels(cv)),
+    Episodes: lambda cv, s: cv.resolve(*s.labels(cv)),
     Bernoulli: lambda cv, s: cv.resolve(s.n_samples),
     Bootstrap: lambda cv, s: cv.resolve(s.n_samples),
     LeaveOneOut: lambda cv, s: _leave_p_out(1, s.n_samples),
@@ -104,4 +110,7 @@ _READERS: dict[type, Callable[[Any, Samples], Law]] = {
     StratifiedKFold: lambda cv, s: stratified_folds(cv.n_splits, s.labels(cv)[1]),
     RepeatedStratifiedKFold: lambda cv, s: stratified_folds(cv.cvargs["n_splits"], s.labels(cv)[1]),
     StratifiedShuffleSplit: lambda cv, s: stratified_shuffle(cv, s.labels(cv)[1]),
+    LeaveOneGroupOut: lambda cv, s: group_law(s.groups, 1, None, cv),
+    LeavePGroupsOut: lambda cv, s: group_law(s.groups, cv.n_groups, None, cv),
+    GroupShuffleSplit: lambda cv, s: group_shuffle(cv, s.groups),
 }

@@ -1,0 +1,330 @@
+"""Compiled loop for whole groups: walk outwards from a sample and decide group by group.
+
+The vote of k depends only on which of the groups met so far are in the training set. Neighbours
+are visited nearest first; whenever a new group is met the walk branches (training, or not), and a
+branch ends as soon as k voters are found. Tied neighbours are taken as a bunch: if only i of the t
+training items of a bunch can vote, they are a uniform i-subset.
+
+Every split counts the same, so a split with a test set of m samples gives each of them 1/m. Where
+m varies with the groups that are left out (unequal groups, more than one test group), a branch is
+weighed by the mean of 1/m over its completions: D[r][a][S] counts the ways to choose a test groups
+of total size S among the groups met later than the r-th.
+"""
+
+import numpy as np
+from numba import njit
+
+from allsplits.exact._kernels import group_end
+from allsplits.exact._kernels_counts import add_wins
+
+__all__ = ["group_scores"]
+
+
+@njit(nogil=True, cache=True)
+def _choose(n, k):
+    if k < 0 or k > n:
+        return 0.0
+    value = 1.0
+    for i in range(k):
+        value = value * (n - i) / (i + 1.0)
+    return value
+
+
+@njit(nogil=True, cache=True)
+def _fill_later_choices(sizes, n_met, n_test, later):
+    """later[r, a, S] for r ≤ n_met; sizes lists the other groups, those met first."""
+    n_groups = len(sizes)
+    current = np.zeros(later.shape[1:])
+    current[0, 0] = 1.0
+    for r in range(n_groups - 1, -2, -1):
+        if r < n_met:
+            later[r + 1] = current
+        if r >= 0:
+            for a in range(min(n_test, n_groups - r), 0, -1):
+                for S in range(current.shape[1] - 1, sizes[r] - 1, -1):
+                    current[a, S] += current[a - 1, S - sizes[r]]
+
+
+@njit(nogil=True, cache=True)
+def _branch_weight(
+    level, n_others, n_train, n_test, used_train, used_test, size_so_far, constant, later
+):
+    """Sum of 1/m over all completions of a branch (their number if m is constant)."""
+    need_test = n_test - used_test
+    need_train = n_train - used_train
+    unmet = n_others - level
+    if constant:
+        return _choose(unmet, need_train)
+    if need_test < 0 or need_train < 0 or need_test + need_train > unmet:
+        return 0.0
+    total = 0.0
+    for S in range(later.shape[2]):
+        ways = later[level, need_test, S]
+        if ways > 0.0:
+            total += ways / (size_so_far + S)
+    return total * _choose(unmet - need_test, need_train)
+
+
+@njit(nogil=True, cache=True)
+def _add_bunch(
+    k,
+    own,
+    votes,
+    total,
+    bunch,
+    t,
+    every_class,
+    ranked,
+    share,
+    nodes,
+    weights,
+    scale,
+    present,
+    n_present,
+    most,
+    rows,
+    free,
+    poly,
+    temp,
+    is_free,
+    wins,
+    out,
+    column,
+):
+    """Add the outcome of a vote of k that ends in this bunch of t training items."""
+    i = k - total
+    if ranked:
+        miss = 0.0
+        if votes[own] == 0:
+            miss = _choose(t - bunch[own], i) / _choose(t, i)
+        out[column] += scale * (1.0 - miss)
+        return
+    for e in range(n_present):
+        d = present[e]
+        most[d] = min(votes[d] + bunch[d], k)
+        for x in range(k + 1):
+            rows[d, x, 0] = _choose(bunch[d], x - votes[d]) if x >= votes[d] else 0.0
+    all_ways = _choose(t, i)
+    for e in range(n_present):
+        target = present[e]
+        if every_class or target == own:
+            wins[k, 0] = 0.0
+            add_wins(
+                target,
+                present,
+                n_present,
+                most,
+                rows,
+                k,
+                k,
+                nodes,
+                weights,
+                share,
+                scale / all_ways,
+                free,
+                poly,
+                temp,
+                is_free,
+                wins,
+            )
+            out[target if every_class else column] += wins[k, 0]
+
+
+@njit(nogil=True, cache=True)
+def group_scores(
+    indptr,
+    labels,
+    tied,
+    neighbor_groups,
+    own,
+    own_groups,
+    start,
+    stop,
+    group_sizes,
+    n_classes,
+    n_train,
+    n_test,
+    depth,
+    every_class,
+    ranked,
+    average,
+    share,
+    ks,
+    three_ways,
+    constant,
+    largest_test,
+    nodes,
+    weights,
+    out,
+    sample_weight,
+):
+    """Fill out[i] (P(right) for each k, or P(each class)) and the sample's weight in the score."""
+    n_groups = len(group_sizes)
+    n_others = n_groups - 1
+    k_max = ks.max()
+    longest = 0
+    for i in range(start, stop):
+        longest = max(longest, indptr[i + 1] - indptr[i])
+    slot_of = np.full(n_groups, -1)
+    sizes = np.empty(n_others, np.int64)
+    item_slot = np.empty(longest, np.int64)
+    item_class = np.empty(longest, np.int64)
+    bunch_start = np.empty(longest + 1, np.int64)
+    bunch_needs = np.empty(longest, np.int64)
+    table_size = 1 if constant else largest_test + 1
+    table_groups = 1 if constant else n_others + 1
+    later = np.zeros((table_groups, n_test, table_size))
+    state = np.empty(n_others, np.int64)
+    votes = np.zeros((n_others + 1, n_classes), np.int64)
+    totals = np.zeros(n_others + 1, np.int64)
+    next_bunch = np.zeros(n_others + 1, np.int64)
+    used_train = np.zeros(n_others + 1, np.int64)
+    used_test = np.zeros(n_others + 1, np.int64)
+    test_size = np.zeros(n_others + 1, np.int64)
+    bunch = np.zeros(n_classes, np.int64)
+    present = np.empty(n_classes, np.int64)
+    most = np.zeros(n_classes, np.int64)
+    is_free = np.empty(n_classes, np.bool_)
+    rows = np.zeros((n_classes, k_max + 1, 1))
+    free = np.empty((k_max + 1, 1))
+    poly = np.empty((k_max + 1, 1))
+    temp = np.empty((k_max + 1, 1))
+    wins = np.empty((k_max + 1, 1))
+    n_options = 3 if three_ways else 2
+    for i in range(start, stop):
+        # Neighbours of other groups, in bunches, with groups numbered as they are met.
+        slot_of[:] = -1
+        n_met = 0
+        n_items = 0
+        n_bunches = 0
+        position = indptr[i]
+        while position < indptr[i + 1] and n_items < depth:
+            end = group_end(tied, position, indptr[i + 1], average)
+            bunch_start[n_bunches] = n_items
+            for e in range(position, end):
+                g = neighbor_groups[e]
+                if g == own_groups[i]:
+                    continue
+                if slot_of[g] < 0:
+                    slot_of[g] = n_met
+                    sizes[n_met] = group_sizes[g]
+                    n_met += 1
+                item_slot[n_items] = slot_of[g]
+                item_class[n_items] = labels[e]
+                n_items += 1
+            if n_items > bunch_start[n_bunches]:
+                bunch_needs[n_bunches] = n_met
+                n_bunches += 1
+            position = end
+        bunch_start[n_bunches] = n_items
+        rank = n_met
+        for g in range(n_groups):
+            if slot_of[g] < 0 and g != own_groups[i]:
+                sizes[rank] = group_sizes[g]
+                rank += 1
+        own_size = group_sizes[own_groups[i]]
+        if not constant:
+            _fill_later_choices(sizes, n_met, n_test - 1, later)
+        everything = _choose(n_others, n_test - 1) * _choose(n_others - n_test + 1, n_train)
+        unit = n_test / float(n_groups)
+        if constant:
+            everything = _choose(n_others, n_train)
+            unit /= own_size * n_test
+        whole = _branch_weight(0, n_others, n_train, n_test - 1, 0, 0, own_size, constant, later)
+        sample_weight[i] = unit * whole / everything
+        # Depth-first over the decisions; state[level] is the option taken for group `level`.
+        level = 0
+        votes[0, :] = 0
+        totals[0] = 0
+        next_bunch[0] = 0
+        used_train[0] = 0
+        used_test[0] = 0
+        test_size[0] = own_size
+        fresh = True
+        while level >= 0:
+            if fresh:
+                weight = _branch_weight(
+                    level,
+                    n_others,
+                    n_train,
+                    n_test - 1,
+                    used_train[level],
+                    used_test[level],
+                    test_size[level],
+                    constant,
+                    later,
+                )
+                done = weight == 0.0
+                while not done and next_bunch[level] < n_bunches:
+                    b = next_bunch[level]
+                    if bunch_needs[b] > level:
+                        break
+                    t = 0
+                    n_present = 0
+                    for e in range(bunch_start[b], bunch_start[b + 1]):
+                        if state[item_slot[e]] == 0:
+                            bunch[item_class[e]] += 1
+                            t += 1
+                    for d in range(n_classes):
+                        if votes[level, d] + bunch[d] > 0:
+                            present[n_present] = d
+                            n_present += 1
+                    for c in range(len(ks)):
+                        if totals[level] < ks[c] <= totals[level] + t:
+                            _add_bunch(
+                                ks[c],
+                                own[i],
+                                votes[level],
+                                totals[level],
+                                bunch,
+                                t,
+                                every_class,
+                                ranked,
+                                share,
+                                nodes,
+                                weights,
+                                weight / whole,
+                                present,
+                                n_present,
+                                most,
+                                rows,
+                                free,
+                                poly,
+                                temp,
+                                is_free,
+                                wins,
+                                out[i],
+                                c,
+                            )
+                    for d in range(n_classes):
+                        votes[level, d] += bunch[d]
+                        bunch[d] = 0
+                    totals[level] += t
+                    next_bunch[level] += 1
+                    done = totals[level] >= k_max
+                if not done and level == n_met and ranked:
+                    for c in range(len(ks)):
+                        if ks[c] > totals[level] and votes[level, own[i]] > 0:
+                            out[i, c] += weight / whole
+                if done or level == n_met:
+                    level -= 1
+                    fresh = False
+                    continue
+                state[level] = 0
+            else:
+                state[level] += 1
+                if state[level] == n_options:
+                    level -= 1
+                    continue
+            # Go down with the option chosen for this group: training, test, or neither.
+            option = state[level]
+            for d in range(n_classes):
+                votes[level + 1, d] = votes[level, d]
+            totals[level + 1] = totals[level]
+            next_bunch[level + 1] = next_bunch[level]
+            used_train[level + 1] = used_train[level] + (1 if option == 0 else 0)
+            in_test = option == 1 and not constant
+            used_test[level + 1] = used_test[level] + (1 if in_test else 0)
+            test_size[level + 1] = test_size[level] + (sizes[level] if in_test else 0)
+            level += 1
+            fresh = True

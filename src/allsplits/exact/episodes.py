@@ -1,0 +1,125 @@
+"""Few-shot episodes with one nearest neighbour: the average over every episode.
+
+Cost: O(N · C · n_way) per query for the chance of every class, C classes; only the items of the
+query's own class matter if just the score is wanted.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from allsplits._threads import map_row_ranges
+from allsplits.exact._kernels_episodes import episode_scores
+from allsplits.exact.classwise import TimeRules
+from allsplits.exact.masses import UNIT_ROUNDOFF
+from allsplits.exact.problem import Answer, Problem, Solver, own_rows
+from allsplits.exact.rational_classwise import exact_class_right
+from allsplits.exceptions import UnsupportedError
+from allsplits.orders import NeighborOrder
+from allsplits.splits import EpisodeLaw
+
+__all__ = ["solve_episodes"]
+
+#: exact=True goes through every set of classes.
+_MOST_CLASS_SETS = 20_000
+
+
+def _weights(problem: Problem) -> list[Fraction]:
+    """The classes of an episode count equally, so does every class in the end."""
+    sizes = np.bincount(problem.codes, minlength=problem.n_classes)
+    return [Fraction(1, problem.n_classes * int(sizes[y])) for y in problem.codes]
+
+
+def solve_episodes(problem: Problem) -> Solver:
+    """1-NN over all episodes."""
+    law: EpisodeLaw = problem.columns[0].law
+    if any(column.k != 1 for column in problem.columns):
+        raise UnsupportedError(
+            "Episodes are supported for n_neighbors=1; "
+            f"got n_neighbors={max(column.k for column in problem.columns)}. ClassCounts takes any "
+            "n_neighbors when all classes are in every episode"
+        )
+    if problem.options.exact:
+        return _rational(problem, law)
+    sizes = np.array(law.class_sizes)
+    n_classes = problem.n_classes
+    classes = problem.want_samples
+    values = np.zeros((problem.n_samples, n_classes if classes else 1))
+    rules = TimeRules()
+    choose = np.array(
+        [[float(comb(a, b)) for b in range(law.n_way + 1)] for a in range(n_classes + 1)]
+    )
+
+    def add(order: NeighborOrder, n_threads: int) -> None:
+        rows = own_rows(order)
+        labels, out = problem.codes[order.flat_indices], values[rows]
+        times = rules.for_groups(order, problem.options.average)
+        map_row_ranges(
+            lambda start, stop: episode_scores(
+                order.indptr, labels, order.tied, problem.codes[rows], start, stop, sizes,
+                law.n_way, law.k_shot, classes, problem.options.average, *times, choose, out,
+            ),
+            order.n_samples,
+            n_threads,
+        )  # fmt: skip
+
+    def finish() -> Answer:
+        right = values
+        if classes:
+            right = values[np.arange(problem.n_samples), problem.codes][:, None]
+        weight = np.array([float(w) for w in _weights(problem)])
+        rounding = (8 * problem.n_samples + 4 * n_classes * law.n_way + 64) * UNIT_ROUNDOFF
+        return Answer(
+            scores=np.sum(right * weight[:, None], axis=0),
+            error_bound=np.full(1, rounding),
+            sample_weight=weight,
+            sample_scores=right if classes else None,
+            prediction_proba=values if classes else None,
+        )
+
+    return Solver(problem.n_samples - 1, add, finish)
+
+
+def _rational(problem: Problem, law: EpisodeLaw) -> Solver:
+    """exact=True: class counts of every set of classes, in integers."""
+    others = problem.n_classes - 1
+    if comb(others, law.n_way - 1) > _MOST_CLASS_SETS:
+        raise UnsupportedError(
+            f"exact=True goes through every set of classes: {comb(others, law.n_way - 1)} of them "
+            f"here, at most {_MOST_CLASS_SETS} are supported; use exact=False"
+        )
+    values: list[Fraction] = []
+
+    def value(order: NeighborOrder, row: int) -> Fraction:
+        y = int(problem.codes[order.first_row + row])
+        pools = [size - (c == y) for c, size in enumerate(law.class_sizes)]
+        rest = [c for c in range(problem.n_classes) if c != y]
+        total = Fraction(0)
+        for chosen in combinations(rest, law.n_way - 1):
+            train = [law.k_shot if c == y or c in chosen else 0 for c in range(problem.n_classes)]
+            total += exact_class_right(
+                order, row, problem.codes, pools, train, 1,
+                average=problem.options.average, share=problem.options.share,
+            )  # fmt: skip
+        return total / comb(others, law.n_way - 1)
+
+    def add(order: NeighborOrder, _: int) -> None:
+        values.extend(value(order, row) for row in range(order.n_samples))
+
+    def finish() -> Answer:
+        weights = _weights(problem)
+        score = sum((w * v for w, v in zip(weights, values, strict=True)), Fraction(0))
+        return Answer(
+            scores=np.array([float(score)]),
+            error_bound=np.zeros(1),
+            fractions=(score,),
+            sample_weight=np.array([float(w) for w in weights]),
+            sample_scores=np.array([[float(v)] for v in values]),
+            sample_fractions=tuple((v,) for v in values),
+        )
+
+    return Solver(problem.n_samples - 1, add, finish)

@@ -1,0 +1,97 @@
+"""Few-shot episodes: some classes at random, a few support items of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import comb, prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._validation import check_count
+
+__all__ = ["EpisodeLaw", "Episodes"]
+
+
+@dataclass(frozen=True)
+class EpisodeLaw:
+    """Episodes for known class sizes."""
+
+    kind: ClassVar[str] = "episodes"
+
+    class_sizes: tuple[int, ...]
+    n_way: int
+    k_shot: int
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return sum(self.class_sizes)
+
+    @property
+    def smallest_training_set(self) -> int:
+        """Support items of an episode."""
+        return self.n_way * self.k_shot
+
+    @cached_property
+    def n_splits(self) -> int:
+        """How many different episodes are averaged over."""
+        ways = [comb(size, self.k_shot) for size in self.class_sizes]
+        if len(set(ways)) == 1:
+            return comb(len(ways), self.n_way) * int(ways[0] ** self.n_way)
+        if comb(len(ways), self.n_way) <= 10_000:
+            return sum(prod(chosen) for chosen in combinations(ways, self.n_way))
+        # Elementary symmetric polynomial of the numbers of support sets.
+        totals = [1] + [0] * self.n_way
+        for number in ways:
+            for m in range(self.n_way, 0, -1):
+                totals[m] += number * totals[m - 1]
+        return totals[self.n_way]
+
+    def __str__(self) -> str:
+        return f"every {self.n_way}-way {self.k_shot}-shot episode"
+
+
+@dataclass(frozen=True)
+class Episodes:
+    """Few-shot episodes: `n_way` random classes, `k_shot` support items of each, 1-NN.
+
+    Queries are all other items of the chosen classes; the classes of an episode count equally.
+    Where benchmarks average 600 or 10,000 random episodes, this is the average over all of them.
+
+    Parameters
+    ----------
+    n_way : int
+        Classes in an episode.
+    k_shot : int
+        Support items of each class.
+
+    Examples
+    --------
+    >>> from allsplits import Episodes, evaluate
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> round(evaluate(KNeighborsClassifier(1), X, y, cv=Episodes(n_way=5, k_shot=1)).score, 4)
+    0.8048
+    """
+
+    n_way: int
+    k_shot: int
+
+    def resolve(self, classes: NDArray[Any], codes: NDArray[np.int32]) -> EpisodeLaw:
+        """Fix the classes and their sizes."""
+        sizes = np.bincount(codes, minlength=len(classes))
+        n_way = check_count(
+            "n_way", self.n_way, at_least=2, at_most=len(classes), why=" (the number of classes)"
+        )
+        smallest = int(np.argmin(sizes))
+        k_shot = check_count(
+            "k_shot", self.k_shot, at_least=1, at_most=int(sizes[smallest]) - 1,
+            why=f" (class {classes.tolist()[smallest]!r} has {sizes[smallest]} samples, and one "
+            "must be left as a query)",
+        )  # fmt: skip
+        return EpisodeLaw(tuple(sizes.tolist()), n_way, k_shot)
