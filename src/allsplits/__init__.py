@@ -1,17 +1,24 @@
-"""Nearest-neighbour learning evaluated exactly: the average over every possible split."""
+"""Nearest-neighbour learning evaluated exactly: the average over every possible split.
 
-from allsplits.model_selection import (
-    Curve,
-    Evaluation,
-    KNeighborsClassifierCV,
-    KNeighborsRegressorCV,
-    cmc_curve,
-    evaluate,
-    learning_curve,
-    validation_curve,
-)
-from allsplits.orders import NeighborOrder, order_neighbors
-from allsplits.splits import Bernoulli, Bootstrap, ClassCounts, Episodes, FixedSize
+The public names are loaded when they are first used, so that importing the package is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from allsplits.model_selection import (
+        Curve,
+        Evaluation,
+        KNeighborsClassifierCV,
+        KNeighborsRegressorCV,
+        cmc_curve,
+        evaluate,
+        learning_curve,
+        validation_curve,
+    )
+    from allsplits.orders import NeighborOrder, order_neighbors
+    from allsplits.splits import Bernoulli, Bootstrap, ClassCounts, Episodes, FixedSize
 
 __version__ = "0.1.0"
 
@@ -32,3 +39,33 @@ __all__ = [
     "order_neighbors",
     "validation_curve",
 ]
+
+_HOME_OF = {
+    "Bernoulli": "splits",
+    "Bootstrap": "splits",
+    "ClassCounts": "splits",
+    "Curve": "model_selection",
+    "Episodes": "splits",
+    "Evaluation": "model_selection",
+    "FixedSize": "splits",
+    "KNeighborsClassifierCV": "model_selection",
+    "KNeighborsRegressorCV": "model_selection",
+    "NeighborOrder": "orders",
+    "cmc_curve": "model_selection",
+    "evaluate": "model_selection",
+    "learning_curve": "model_selection",
+    "order_neighbors": "orders",
+    "validation_curve": "model_selection",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'allsplits' has no attribute {name!r}")
+    value = getattr(import_module(f"allsplits.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

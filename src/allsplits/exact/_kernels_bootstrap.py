@@ -152,9 +152,9 @@ def bootstrap_scores(
     end_weights = np.empty(k_max + 1)
     for i in range(start, stop):
         counts[:] = 0
-        n_present = 0
+        n_present = np.int64(0)
         position = indptr[i]
-        s = 0
+        s = np.int64(0)
         while s < depth:
             end = group_end(tied, position, indptr[i + 1], average)
             g = end - position
@@ -212,8 +212,8 @@ def bootstrap_hits(
     end_weights = np.empty(ks.max() + 1)
     for i in range(start, stop):
         position = indptr[i]
-        s = 0
-        n_own = 0
+        s = np.int64(0)
+        n_own = np.int64(0)
         while s < depth:
             end = group_end(tied, position, indptr[i + 1], average)
             g = end - position

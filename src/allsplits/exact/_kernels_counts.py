@@ -139,7 +139,7 @@ def add_wins(
         is_free[e] = False
     for p in range(n_parts):
         free[0, p] = 1.0
-    free_degree = 0
+    free_degree = np.int64(0)
     n_capped = n_present - 1
     for v in range(1, min(most[own], k_high) + 1):
         rivals = 0
@@ -199,7 +199,7 @@ def _finished_votes(present, n_present, most, rows, k_low, k_high, tol, poly, te
     n_parts = poly.shape[1]
     for p in range(n_parts):
         poly[0, p] = 1.0
-    degree = 0
+    degree = np.int64(0)
     for e in range(n_present):
         d = present[e]
         degree = _multiply_parts(poly, degree, rows[d], min(most[d], k_high), k_high, temp)
@@ -256,10 +256,12 @@ def _score_row(
     """Walk the tie groups of one row and add up the votes; returns how many classes were met."""
     b_max = tables.shape[1] - 1
     n_parts = out.shape[0]
-    k_low, k_high = ks.min(), ks.max()
+    k_low, k_high = ks[0], ks[0]
+    for k in ks:
+        k_low, k_high = min(k, k_low), max(k, k_high)
     next_row, free, poly, temp, wins = work[0], work[1], work[2], work[3], work[4]
-    n_present = 0
-    s = 0
+    n_present = np.int64(0)
+    s = np.int64(0)
     n_groups = 0
     while position < row_end and s < depth and k_low <= k_high:
         end = group_end(tied, position, row_end, average)
@@ -269,8 +271,10 @@ def _score_row(
             if most[c] == 0:
                 present[n_present] = c
                 n_present += 1
-                rows[c, :, :] = 0.0
-                rows[c, 0, :] = 1.0
+                for p in range(n_parts):
+                    for b in range(b_max + 1):
+                        rows[c, b, p] = 0.0
+                    rows[c, 0, p] = 1.0
             most[c] += 1
             group[c] += 1
         order = (g + 1) // 2
@@ -305,7 +309,9 @@ def _score_row(
                     target = present[f]
                     if not every_class and target != own:
                         continue
-                    wins[k_low : k_high + 1, :] = 0.0
+                    for k in range(k_low, k_high + 1):
+                        for p in range(n_parts):
+                            wins[k, p] = 0.0
                     add_wins(
                         target,
                         present,
@@ -396,10 +402,12 @@ def score_counts(
                 pure = False
                 break
         if pure:
-            if every_class:
-                out[i, :, own[i]] = 1.0
-            else:
-                out[i, :, :] = 1.0
+            for p in range(n_parts):
+                if every_class:
+                    out[i, p, own[i]] = 1.0
+                else:
+                    for c in range(len(ks)):
+                        out[i, p, c] = 1.0
             continue
         for p in range(n_parts):
             for d in range(n_classes):
@@ -485,9 +493,9 @@ def hit_counts(
             counts[c] = 0
             seen[c] = False
         y = own[i]
-        n_present = 0
+        n_present = np.int64(0)
         position = indptr[i]
-        s = 0
+        s = np.int64(0)
         mine = own_table_of[kind, y]
         while position < indptr[i + 1] and s < depth:
             end = group_end(tied, position, indptr[i + 1], average)
@@ -515,7 +523,7 @@ def hit_counts(
                 )
                 first = row[0] * time_weights[node]
                 poly[0] = 1.0
-                degree = 0
+                degree = np.int64(0)
                 for e in range(n_present):
                     d = present[e]
                     if d != y:
@@ -637,7 +645,7 @@ def nearest_counts(
             table_ids[d] = _table(kind, d, own[i], table_of, own_table_of)
         survive = 1.0
         position = indptr[i]
-        s = 0
+        s = np.int64(0)
         while position < indptr[i + 1] and s < depth and survive > tol:
             end = group_end(tied, position, indptr[i + 1], average)
             n_members = 0

@@ -24,7 +24,7 @@ def _mean_of_products(silent, present, n_present, skip_a, skip_b, m, n_others, c
     poly[0] = 1.0
     for r in range(1, m + 1):
         poly[r] = 0.0
-    met = 0
+    met = np.int64(0)
     for e in range(n_present):
         d = present[e]
         if d in (skip_a, skip_b):
@@ -73,7 +73,7 @@ def episode_scores(
         seen[:] = False
         silent_before[:] = 1.0
         silent[:] = 1.0
-        n_present = 0
+        n_present = np.int64(0)
         position = indptr[i]
         while position < indptr[i + 1]:
             end = group_end(tied, position, indptr[i + 1], average)

@@ -194,8 +194,8 @@ def group_scores(
     for i in range(start, stop):
         # Neighbours of other groups, in bunches, with groups numbered as they are met.
         slot_of[:] = -1
-        n_met = 0
-        n_items = 0
+        n_met = np.int64(0)
+        n_items = np.int64(0)
         n_bunches = 0
         position = indptr[i]
         while position < indptr[i + 1] and n_items < depth:
@@ -233,7 +233,7 @@ def group_scores(
         whole = _branch_weight(0, n_others, n_train, n_test - 1, 0, 0, own_size, constant, later)
         sample_weight[i] = unit * whole / everything
         # Depth-first over the decisions; state[level] is the option taken for group `level`.
-        level = 0
+        level = np.int64(0)
         votes[0, :] = 0
         totals[0] = 0
         next_bunch[0] = 0
@@ -260,7 +260,7 @@ def group_scores(
                     if bunch_needs[b] > level:
                         break
                     t = 0
-                    n_present = 0
+                    n_present = np.int64(0)
                     for e in range(bunch_start[b], bunch_start[b + 1]):
                         if state[item_slot[e]] == 0:
                             bunch[item_class[e]] += 1

@@ -22,8 +22,8 @@ def hit_columns(indptr, labels, tied, own, start, stop, average, ks, masses, tab
     other_row = np.empty(k_max + 1)
     for i in range(start, stop):
         position = indptr[i]
-        s = 0
-        n_own = 0
+        s = np.int64(0)
+        n_own = np.int64(0)
         while s < depth:
             end = group_end(tied, position, indptr[i + 1], average)
             g = end - position

@@ -26,8 +26,8 @@ def count_prefixes(indptr, labels, tied, own, average, table, keys, sizes):
     for i in range(len(own)):
         y = own[i]
         position = indptr[i]
-        s = 0
-        n_own = 0
+        s = np.int64(0)
+        n_own = np.int64(0)
         while s < depth:
             end = group_end(tied, position, indptr[i + 1], average)
             g = end - position
@@ -126,7 +126,7 @@ def count_nearest(indptr, labels, tied, own, kinds, average, hits, keys, members
     base = hits.shape[1]
     for i in range(len(own)):
         position = indptr[i]
-        s = 0
+        s = np.int64(0)
         while position < indptr[i + 1]:
             end = group_end(tied, position, indptr[i + 1], average)
             g = end - position

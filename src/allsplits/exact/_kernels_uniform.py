@@ -71,8 +71,8 @@ def _wins_plain(
             y_after = nodes[order, q] if share else 1.0
             y_before = nodes[order, q] if share else 0.0
             scale = table[n_own, v] * (weights[order, q] if share else 1.0)
-            free = 0
-            degree = -1
+            free = np.int64(0)
+            degree = np.int64(-1)
             for d in range(n_others):
                 y = y_after if after[d] else y_before
                 if others[d] < v or (others[d] == v and y == 1.0):
@@ -80,7 +80,7 @@ def _wins_plain(
                 else:
                     if degree < 0:
                         poly[0] = 1.0
-                        degree = 0
+                        degree = np.int64(0)
                     degree = _times_capped(poly, degree, table[others[d]], v, y, high - v, temp)
             if degree < 0:
                 for k in range(low, high + 1):
@@ -151,8 +151,8 @@ def _add_tied(
         for q in range(order):
             y_after = nodes[order, q] if share else 1.0
             y_before = nodes[order, q] if share else 0.0
-            free = 0
-            g_free = 0
+            free = np.int64(0)
+            g_free = np.int64(0)
             for d in range(n_others):
                 y = y_after if after[d] else y_before
                 if sums[d] < v or (sums[d] == v and y == 1.0):
@@ -185,7 +185,7 @@ def _add_tied(
 @njit(nogil=True, cache=True)
 def _gather_others(counts, group, present, n_present, own, others, group_others, after):
     """Counts of the classes other than `own`, and whether they come after it in class order."""
-    n_others = 0
+    n_others = np.int64(0)
     for e in range(n_present):
         d = present[e]
         if d != own:
@@ -243,11 +243,12 @@ def score_columns(
     active = np.empty(n_columns, np.bool_)
     column_out = np.empty(n_columns)
     for i in range(start, stop):
-        counts[:] = 0
-        n_present = 0
+        for c in range(n_classes):
+            counts[c] = 0
+        n_present = np.int64(0)
         position = indptr[i]
         row_end = indptr[i + 1]
-        s = 0
+        s = np.int64(0)
         while s < depth:
             end = group_end(tied, position, row_end, average)
             g = end - position
@@ -265,7 +266,7 @@ def score_columns(
                 binomial_row(g, min(k_max, g), phi, row)
                 any_active = False
                 k_low = k_max
-                k_high = 0
+                k_high = np.int64(0)
                 for c in range(n_columns):
                     active[c] = tie_weights(s, g, depth, ks[c], masses[c], table, row, omegas[c])
                     for extra in range(min(ks[c], g) + 1, k_max + 1):
@@ -282,7 +283,8 @@ def score_columns(
                         n_others = _gather_others(
                             counts, group, present, n_present, target, others, group_others, after
                         )
-                        column_out[:] = 0.0
+                        for c in range(n_columns):
+                            column_out[c] = 0.0
                         _add_tied(
                             counts[target],
                             group[target],

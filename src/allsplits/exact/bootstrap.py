@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import comb, factorial
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_bootstrap import bootstrap_hits, bootstrap_scores
@@ -27,7 +27,7 @@ __all__ = ["solve_bootstrap"]
 def _depth(n_draws: int, n_candidates: int, k: int, tol: float) -> int:
     """Shortest prefix that holds k draws with probability above 1 - tol."""
     lengths = np.arange(1, n_candidates + 1)
-    missing = binom.cdf(k - 1, n_draws, lengths / n_candidates)
+    missing = bdtr(k - 1, n_draws, lengths / n_candidates)
     return int(lengths[np.argmax(missing <= tol)])
 
 

@@ -5,6 +5,7 @@ geometry, plain distances otherwise; `tolerance` is relative and `floor`
 absolute, both in terms of the keys.
 """
 
+import numpy as np
 from numba import njit
 
 __all__ = ["collect_near", "direct_rows", "finish_sorted_rows", "rerank_candidates"]
@@ -27,13 +28,13 @@ def direct_rows(transposed, points, start, stop, out):
 
 
 @njit(nogil=True, cache=True)
-def _insertion_sort(keys, items, start, stop):
+def _insertion_sort(keys, items, stop):
     """Sort by (key, item); candidates come almost sorted, so this is close to linear."""
-    for i in range(start + 1, stop):
+    for i in range(1, stop):
         key = keys[i]
         item = items[i]
         j = i - 1
-        while j >= start and (keys[j] > key or (keys[j] == key and items[j] > item)):
+        while j >= 0 and (keys[j] > key or (keys[j] == key and items[j] > item)):
             keys[j + 1] = keys[j]
             items[j + 1] = items[j]
             j -= 1
@@ -71,7 +72,7 @@ def _heap_sort(keys, items, start, stop):
         a = start + last
         keys[start], keys[a] = keys[a], keys[start]
         items[start], items[a] = items[a], items[start]
-        _sift_down(keys, items, start, 0, last)
+        _sift_down(keys, items, start, np.int64(0), last)
 
 
 @njit(nogil=True, cache=True)
@@ -80,7 +81,7 @@ def _mark_ties(keys, items, tied, length, depth, tolerance, floor):
 
     Members of a group get the group's first key and are put in row order.
     """
-    i = 0
+    i = np.int64(0)
     while i < length:
         end = i + 1
         while end < length and keys[end] - keys[end - 1] <= tolerance * keys[end] + floor:
@@ -138,7 +139,7 @@ def rerank_candidates(
             items[i, count] = j
             keys[i, count] = total
             count += 1
-        _insertion_sort(keys[i], items[i], 0, count)
+        _insertion_sort(keys[i], items[i], count)
         end = _mark_ties(keys[i], items[i], tied[i], count, depth, tolerance, floor)
         everyone = count == points.shape[0] - 1
         safe = last_approximate[i] - rounding[i]
@@ -160,9 +161,9 @@ def collect_near(
                 keys[i, count] = rows[i, j]
                 count += 1
         if count > 48:
-            _heap_sort(keys[i], items[i], 0, count)
+            _heap_sort(keys[i], items[i], np.int64(0), count)
         else:
-            _insertion_sort(keys[i], items[i], 0, count)
+            _insertion_sort(keys[i], items[i], count)
         lengths[i] = _mark_ties(keys[i], items[i], tied[i], count, depth, tolerance, floor)
 
 

@@ -109,7 +109,7 @@ _READERS: dict[type, Callable[[Any, Samples], Law]] = {
     RepeatedKFold: lambda cv, s: _folds(cv.cvargs["n_splits"], s.n_samples),
     StratifiedKFold: lambda cv, s: stratified_folds(cv.n_splits, s.labels(cv)[1]),
     RepeatedStratifiedKFold: lambda cv, s: stratified_folds(cv.cvargs["n_splits"], s.labels(cv)[1]),
-    StratifiedShuffleSplit: lambda cv, s: stratified_shuffle(cv, s.labels(cv)[1]),
+    StratifiedShuffleSplit: lambda cv, s: stratified_shuffle(cv, *s.labels(cv)),
     LeaveOneGroupOut: lambda cv, s: group_law(s.groups, 1, None, cv),
     LeavePGroupsOut: lambda cv, s: group_law(s.groups, cv.n_groups, None, cv),
     GroupShuffleSplit: lambda cv, s: group_shuffle(cv, s.groups),

@@ -43,7 +43,9 @@ def stratified_folds(n_folds: int, codes: NDArray[np.int32]) -> CountsLaw:
     return CountsLaw(tuple(sizes.tolist()), components)
 
 
-def stratified_shuffle(cv: StratifiedShuffleSplit, codes: NDArray[np.int32]) -> CountsLaw:
+def stratified_shuffle(
+    cv: StratifiedShuffleSplit, classes: NDArray[Any], codes: NDArray[np.int32]
+) -> CountsLaw:
     """All roundings of the class counts, with the probability that scikit-learn draws each."""
     sizes = np.bincount(codes)
     n = len(codes)
@@ -52,7 +54,7 @@ def stratified_shuffle(cv: StratifiedShuffleSplit, codes: NDArray[np.int32]) -> 
         copy = StratifiedShuffleSplit(
             1, test_size=cv.test_size, train_size=cv.train_size, random_state=0
         )
-        next(copy.split(np.zeros((n, 1)), codes))
+        next(copy.split(np.zeros((n, 1)), classes[codes]))
     except ValueError as error:
         raise InvalidInputError(
             f"cv={cv!r} does not fit class sizes {sizes.tolist()}: {error} "
