@@ -27,7 +27,7 @@ def _mean_of_products(silent, present, n_present, skip_a, skip_b, m, n_others, c
     met = np.int64(0)
     for e in range(n_present):
         d = present[e]
-        if d in (skip_a, skip_b):
+        if d == skip_a or d == skip_b:
             continue
         met += 1
         for r in range(min(met, m), 0, -1):

@@ -70,6 +70,8 @@ class Curve:
         )  # fmt: skip
         if self.x[-1] > 200 * max(1, self.x[0]):
             ax.set_xscale("log")
+        else:
+            ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(xlabel=self.parameter, ylabel=self.scoring, title="exact average over all splits")
         ax.grid(alpha=0.3)
         ax.legend()

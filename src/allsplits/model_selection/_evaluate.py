@@ -78,7 +78,7 @@ def evaluate(
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> evaluate(KNeighborsClassifier(5), X, y, cv=LeavePOut(30))
-    Evaluation(accuracy=0.965... ± ..., n_neighbors=5, exact over 3.22e31 splits: every training
+    Evaluation(accuracy=0.963491 ± ..., n_neighbors=5, exact over 3.22e31 splits: every training
     set of 120 of 150 samples)
     """
     options = check_options(

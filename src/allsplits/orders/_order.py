@@ -47,7 +47,7 @@ class NeighborOrder:
     >>> from allsplits import order_neighbors
     >>> order = order_neighbors([[0.0], [1.0], [2.0], [10.0]], depth=1)
     >>> order
-    NeighborOrder(n_samples=4, depth=1, 2 of 4 rows end in a tie beyond depth)
+    NeighborOrder(n_samples=4, depth=1, 1 of 4 rows end in a tie beyond depth)
     >>> order.tie_groups(1)
     [array([0, 2])]
     """

@@ -90,7 +90,7 @@ class FixedSize:
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = [[0.0], [1.0], [2.0], [3.5]], [0, 0, 1, 1]
     >>> evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(2), exact=True).fraction
-    Fraction(1, 2)
+    Fraction(13, 24)
     """
 
     train_size: int | float
