@@ -131,6 +131,144 @@ def _add_bunch(
 
 
 @njit(nogil=True, cache=True)
+def _meet_groups(
+    position,
+    row_end,
+    labels,
+    tied,
+    neighbor_groups,
+    own_group,
+    group_sizes,
+    depth,
+    average,
+    slot_of,
+    sizes,
+    item_slot,
+    item_class,
+    bunch_start,
+    bunch_needs,
+):
+    """List a row's neighbours of other groups in bunches, groups numbered as they are met.
+
+    bunch_needs[b] is how many groups are known after bunch b. Groups that are never met come last
+    in `sizes`. Returns (groups met, bunches).
+    """
+    for g in range(len(slot_of)):
+        slot_of[g] = -1
+    n_met = np.int64(0)
+    n_items = np.int64(0)
+    n_bunches = np.int64(0)
+    while position < row_end and n_items < depth:
+        end = group_end(tied, position, row_end, average)
+        bunch_start[n_bunches] = n_items
+        for e in range(position, end):
+            g = neighbor_groups[e]
+            if g == own_group:
+                continue
+            if slot_of[g] < 0:
+                slot_of[g] = n_met
+                sizes[n_met] = group_sizes[g]
+                n_met += 1
+            item_slot[n_items] = slot_of[g]
+            item_class[n_items] = labels[e]
+            n_items += 1
+        if n_items > bunch_start[n_bunches]:
+            bunch_needs[n_bunches] = n_met
+            n_bunches += 1
+        position = end
+    bunch_start[n_bunches] = n_items
+    rank = n_met
+    for g in range(len(slot_of)):
+        if slot_of[g] < 0 and g != own_group:
+            sizes[rank] = group_sizes[g]
+            rank += 1
+    return n_met, n_bunches
+
+
+@njit(nogil=True, cache=True)
+def _take_bunches(
+    level,
+    own,
+    weight,
+    state,
+    votes,
+    totals,
+    next_bunch,
+    n_bunches,
+    item_slot,
+    item_class,
+    bunch_start,
+    bunch_needs,
+    every_class,
+    ranked,
+    share,
+    ks,
+    k_max,
+    nodes,
+    weights,
+    bunch,
+    present,
+    most,
+    is_free,
+    rows,
+    work,
+    wins,
+    out,
+):
+    """Visit the bunches whose groups are all decided; returns whether every vote is over."""
+    n_classes = len(bunch)
+    while next_bunch[level] < n_bunches:
+        b = next_bunch[level]
+        if bunch_needs[b] > level:
+            return False
+        t = np.int64(0)
+        for e in range(bunch_start[b], bunch_start[b + 1]):
+            if state[item_slot[e]] == 0:
+                bunch[item_class[e]] += 1
+                t += 1
+        n_present = np.int64(0)
+        for d in range(n_classes):
+            if votes[level, d] + bunch[d] > 0:
+                present[n_present] = d
+                n_present += 1
+        for c in range(len(ks)):
+            if totals[level] < ks[c] <= totals[level] + t:
+                _add_bunch(
+                    ks[c],
+                    own,
+                    votes[level],
+                    totals[level],
+                    bunch,
+                    t,
+                    every_class,
+                    ranked,
+                    share,
+                    nodes,
+                    weights,
+                    weight,
+                    present,
+                    n_present,
+                    most,
+                    rows,
+                    work[0],
+                    work[1],
+                    work[2],
+                    is_free,
+                    wins,
+                    out,
+                    c,
+                )
+        for d in range(n_classes):
+            votes[level, d] += bunch[d]
+            bunch[d] = 0
+        totals[level] += t
+        next_bunch[level] += 1
+        if totals[level] >= k_max:
+            return True
+    return False
+
+
+@njit(nogil=True, cache=True)
 def group_scores(
     indptr,
     labels,
@@ -150,6 +288,7 @@ def group_scores(
     average,
     share,
     ks,
+    k_max,
     three_ways,
     constant,
     largest_test,
@@ -158,88 +297,81 @@ def group_scores(
     out,
     sample_weight,
 ):
-    """Fill out[i] (P(right) for each k, or P(each class)) and the sample's weight in the score."""
+    """Fill out[i] (P(right) for each k, or P(each class)) and the sample's weight in the score.
+
+    Depth-first over decisions: state[level] is 0 (training), 1 (test) or 2 (neither) for the
+    group met as number `level`; where the size of the test set does not matter 1 means "not in
+    training".
+    """
     n_groups = len(group_sizes)
     n_others = n_groups - 1
-    k_max = ks.max()
-    longest = 0
+    longest = np.int64(0)
     for i in range(start, stop):
         longest = max(longest, indptr[i + 1] - indptr[i])
-    slot_of = np.full(n_groups, -1)
+    slot_of = np.empty(n_groups, np.int64)
     sizes = np.empty(n_others, np.int64)
     item_slot = np.empty(longest, np.int64)
     item_class = np.empty(longest, np.int64)
     bunch_start = np.empty(longest + 1, np.int64)
     bunch_needs = np.empty(longest, np.int64)
-    table_size = 1 if constant else largest_test + 1
-    table_groups = 1 if constant else n_others + 1
-    later = np.zeros((table_groups, n_test, table_size))
+    later = np.zeros((1 if constant else n_groups, n_test, 1 if constant else largest_test + 1))
     state = np.empty(n_others, np.int64)
-    votes = np.zeros((n_others + 1, n_classes), np.int64)
-    totals = np.zeros(n_others + 1, np.int64)
-    next_bunch = np.zeros(n_others + 1, np.int64)
-    used_train = np.zeros(n_others + 1, np.int64)
-    used_test = np.zeros(n_others + 1, np.int64)
-    test_size = np.zeros(n_others + 1, np.int64)
+    votes = np.zeros((n_groups, n_classes), np.int64)
+    totals = np.zeros(n_groups, np.int64)
+    next_bunch = np.zeros(n_groups, np.int64)
+    used_train = np.zeros(n_groups, np.int64)
+    used_test = np.zeros(n_groups, np.int64)
+    test_size = np.zeros(n_groups, np.int64)
     bunch = np.zeros(n_classes, np.int64)
     present = np.empty(n_classes, np.int64)
     most = np.zeros(n_classes, np.int64)
     is_free = np.empty(n_classes, np.bool_)
     rows = np.zeros((n_classes, k_max + 1, 1))
-    free = np.empty((k_max + 1, 1))
-    poly = np.empty((k_max + 1, 1))
-    temp = np.empty((k_max + 1, 1))
+    work = np.empty((3, k_max + 1, 1))
     wins = np.empty((k_max + 1, 1))
-    n_options = 3 if three_ways else 2
+    if constant:
+        everything = _choose(n_others, n_train)
+    else:
+        everything = _choose(n_others, n_test - 1) * _choose(n_others - n_test + 1, n_train)
     for i in range(start, stop):
-        # Neighbours of other groups, in bunches, with groups numbered as they are met.
-        slot_of[:] = -1
-        n_met = np.int64(0)
-        n_items = np.int64(0)
-        n_bunches = 0
-        position = indptr[i]
-        while position < indptr[i + 1] and n_items < depth:
-            end = group_end(tied, position, indptr[i + 1], average)
-            bunch_start[n_bunches] = n_items
-            for e in range(position, end):
-                g = neighbor_groups[e]
-                if g == own_groups[i]:
-                    continue
-                if slot_of[g] < 0:
-                    slot_of[g] = n_met
-                    sizes[n_met] = group_sizes[g]
-                    n_met += 1
-                item_slot[n_items] = slot_of[g]
-                item_class[n_items] = labels[e]
-                n_items += 1
-            if n_items > bunch_start[n_bunches]:
-                bunch_needs[n_bunches] = n_met
-                n_bunches += 1
-            position = end
-        bunch_start[n_bunches] = n_items
-        rank = n_met
-        for g in range(n_groups):
-            if slot_of[g] < 0 and g != own_groups[i]:
-                sizes[rank] = group_sizes[g]
-                rank += 1
+        n_met, n_bunches = _meet_groups(
+            indptr[i],
+            indptr[i + 1],
+            labels,
+            tied,
+            neighbor_groups,
+            own_groups[i],
+            group_sizes,
+            depth,
+            average,
+            slot_of,
+            sizes,
+            item_slot,
+            item_class,
+            bunch_start,
+            bunch_needs,
+        )
         own_size = group_sizes[own_groups[i]]
         if not constant:
             _fill_later_choices(sizes, n_met, n_test - 1, later)
-        everything = _choose(n_others, n_test - 1) * _choose(n_others - n_test + 1, n_train)
-        unit = n_test / float(n_groups)
-        if constant:
-            everything = _choose(n_others, n_train)
-            unit /= own_size * n_test
-        whole = _branch_weight(0, n_others, n_train, n_test - 1, 0, 0, own_size, constant, later)
-        sample_weight[i] = unit * whole / everything
-        # Depth-first over the decisions; state[level] is the option taken for group `level`.
         level = np.int64(0)
         votes[0, :] = 0
         totals[0] = 0
         next_bunch[0] = 0
-        used_train[0] = 0
-        used_test[0] = 0
         test_size[0] = own_size
+        whole = _branch_weight(
+            level,
+            n_others,
+            n_train,
+            n_test - 1,
+            used_train[0],
+            used_test[0],
+            own_size,
+            constant,
+            later,
+        )
+        per_split = 1.0 / (own_size * n_test) if constant else 1.0
+        sample_weight[i] = n_test / float(n_groups) * per_split * whole / everything
         fresh = True
         while level >= 0:
             if fresh:
@@ -254,57 +386,38 @@ def group_scores(
                     constant,
                     later,
                 )
-                done = weight == 0.0
-                while not done and next_bunch[level] < n_bunches:
-                    b = next_bunch[level]
-                    if bunch_needs[b] > level:
-                        break
-                    t = 0
-                    n_present = np.int64(0)
-                    for e in range(bunch_start[b], bunch_start[b + 1]):
-                        if state[item_slot[e]] == 0:
-                            bunch[item_class[e]] += 1
-                            t += 1
-                    for d in range(n_classes):
-                        if votes[level, d] + bunch[d] > 0:
-                            present[n_present] = d
-                            n_present += 1
+                done = weight == 0.0 or _take_bunches(
+                    level,
+                    own[i],
+                    weight / whole,
+                    state,
+                    votes,
+                    totals,
+                    next_bunch,
+                    n_bunches,
+                    item_slot,
+                    item_class,
+                    bunch_start,
+                    bunch_needs,
+                    every_class,
+                    ranked,
+                    share,
+                    ks,
+                    k_max,
+                    nodes,
+                    weights,
+                    bunch,
+                    present,
+                    most,
+                    is_free,
+                    rows,
+                    work,
+                    wins,
+                    out[i],
+                )
+                if not done and level == n_met and ranked and votes[level, own[i]] > 0:
                     for c in range(len(ks)):
-                        if totals[level] < ks[c] <= totals[level] + t:
-                            _add_bunch(
-                                ks[c],
-                                own[i],
-                                votes[level],
-                                totals[level],
-                                bunch,
-                                t,
-                                every_class,
-                                ranked,
-                                share,
-                                nodes,
-                                weights,
-                                weight / whole,
-                                present,
-                                n_present,
-                                most,
-                                rows,
-                                free,
-                                poly,
-                                temp,
-                                is_free,
-                                wins,
-                                out[i],
-                                c,
-                            )
-                    for d in range(n_classes):
-                        votes[level, d] += bunch[d]
-                        bunch[d] = 0
-                    totals[level] += t
-                    next_bunch[level] += 1
-                    done = totals[level] >= k_max
-                if not done and level == n_met and ranked:
-                    for c in range(len(ks)):
-                        if ks[c] > totals[level] and votes[level, own[i]] > 0:
+                        if ks[c] > totals[level]:
                             out[i, c] += weight / whole
                 if done or level == n_met:
                     level -= 1
@@ -313,17 +426,15 @@ def group_scores(
                 state[level] = 0
             else:
                 state[level] += 1
-                if state[level] == n_options:
+                if state[level] == (3 if three_ways else 2):
                     level -= 1
                     continue
-            # Go down with the option chosen for this group: training, test, or neither.
-            option = state[level]
             for d in range(n_classes):
                 votes[level + 1, d] = votes[level, d]
             totals[level + 1] = totals[level]
             next_bunch[level + 1] = next_bunch[level]
-            used_train[level + 1] = used_train[level] + (1 if option == 0 else 0)
-            in_test = option == 1 and not constant
+            in_test = state[level] == 1 and not constant
+            used_train[level + 1] = used_train[level] + (1 if state[level] == 0 else 0)
             used_test[level + 1] = used_test[level] + (1 if in_test else 0)
             test_size[level + 1] = test_size[level] + (sizes[level] if in_test else 0)
             level += 1

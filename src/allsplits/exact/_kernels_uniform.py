@@ -197,6 +197,144 @@ def _gather_others(counts, group, present, n_present, own, others, group_others,
 
 
 @njit(nogil=True, cache=True)
+def _add_mixed_group(
+    own,
+    s,
+    g,
+    counts,
+    group,
+    present,
+    n_present,
+    every_class,
+    share,
+    ks,
+    masses,
+    table,
+    nodes,
+    weights,
+    others,
+    group_others,
+    after,
+    sums,
+    active,
+    omegas,
+    row,
+    poly,
+    temp,
+    column_out,
+    out,
+):
+    """Prefixes that end inside a tie group of several classes, averaged over its orders."""
+    depth = masses.shape[1] - 1
+    k_max = table.shape[1] - 1
+    phi = k_max / (k_max + g + 1.0)
+    binomial_row(g, min(k_max, g), phi, row)
+    k_low = k_max
+    k_high = np.int64(0)
+    for c in range(len(ks)):
+        active[c] = tie_weights(s, g, depth, ks[c], masses[c], table, row, omegas[c])
+        for extra in range(min(ks[c], g) + 1, k_max + 1):
+            omegas[c, extra] = 0.0
+        if active[c]:
+            k_low = min(k_low, ks[c])
+            k_high = max(k_high, ks[c])
+    if k_high == 0:
+        return
+    for e in range(n_present):
+        target = present[e]
+        if not every_class and target != own:
+            continue
+        n_others = _gather_others(
+            counts, group, present, n_present, target, others, group_others, after
+        )
+        for c in range(len(ks)):
+            column_out[c] = 0.0
+        _add_tied(
+            counts[target],
+            group[target],
+            others,
+            group_others,
+            after,
+            n_others,
+            k_low,
+            k_high,
+            active,
+            ks,
+            omegas,
+            phi,
+            table,
+            nodes,
+            weights,
+            share,
+            poly,
+            temp,
+            row,
+            sums,
+            column_out,
+        )
+        for c in range(len(ks)):
+            out[target if every_class else c] += column_out[c]
+
+
+@njit(nogil=True, cache=True)
+def _add_prefix(
+    own,
+    j,
+    counts,
+    group,
+    present,
+    n_present,
+    every_class,
+    share,
+    ks,
+    masses,
+    k_low,
+    k_high,
+    table,
+    nodes,
+    weights,
+    others,
+    group_others,
+    after,
+    poly,
+    temp,
+    wins,
+    out,
+):
+    """The prefix of length j, with the class counts it has."""
+    for e in range(n_present):
+        target = present[e]
+        if not every_class and target != own:
+            continue
+        n_others = _gather_others(
+            counts, group, present, n_present, target, others, group_others, after
+        )
+        if n_others == 0:
+            for k in range(k_low, k_high + 1):
+                wins[k] = 1.0
+        else:
+            _wins_plain(
+                counts[target],
+                others,
+                after,
+                n_others,
+                j,
+                k_low,
+                k_high,
+                table,
+                nodes,
+                weights,
+                share,
+                poly,
+                temp,
+                wins,
+            )
+        for c in range(len(ks)):
+            if masses[c, j] > 0.0:
+                out[target if every_class else c] += masses[c, j] * wins[ks[c]]
+
+
+@njit(nogil=True, cache=True)
 def score_columns(
     indptr,
     labels,
@@ -223,8 +361,8 @@ def score_columns(
     inside a mixed group the prefixes are averaged over the orders of the group.
     """
     depth = masses.shape[1] - 1
-    n_columns = len(ks)
-    k_max = table.shape[1] - 1
+    size = table.shape[1]
+    pair_size = size if average else 1
     counts = np.zeros(n_classes, np.int64)
     group = np.zeros(n_classes, np.int64)
     present = np.empty(n_classes, np.int64)
@@ -232,25 +370,23 @@ def score_columns(
     group_others = np.empty(n_classes, np.int64)
     sums = np.empty(n_classes, np.int64)
     after = np.empty(n_classes, np.bool_)
-    wins = np.empty(k_max + 1)
-    poly = np.empty(k_max + 1)
-    temp = np.empty(k_max + 1)
-    row = np.empty(k_max + 1)
-    pair_size = k_max + 1 if average else 1
+    active = np.empty(len(ks), np.bool_)
+    wins = np.empty(size)
+    poly = np.empty(size)
+    temp = np.empty(size)
+    row = np.empty(size)
     pair_poly = np.empty((pair_size, pair_size))
     pair_temp = np.empty((pair_size, pair_size))
-    omegas = np.empty((n_columns, k_max + 1))
-    active = np.empty(n_columns, np.bool_)
-    column_out = np.empty(n_columns)
+    omegas = np.empty((len(ks), size))
+    column_out = np.empty(len(ks))
     for i in range(start, stop):
         for c in range(n_classes):
             counts[c] = 0
         n_present = np.int64(0)
         position = indptr[i]
-        row_end = indptr[i + 1]
         s = np.int64(0)
         while s < depth:
-            end = group_end(tied, position, row_end, average)
+            end = group_end(tied, position, indptr[i + 1], average)
             g = end - position
             mixed = False
             for e in range(position, end):
@@ -261,98 +397,64 @@ def score_columns(
                 group[c] += 1
                 mixed = mixed or c != labels[position]
             if mixed:
-                # Prefixes that end inside the group.
-                phi = k_max / (k_max + g + 1.0)
-                binomial_row(g, min(k_max, g), phi, row)
-                any_active = False
-                k_low = k_max
-                k_high = np.int64(0)
-                for c in range(n_columns):
-                    active[c] = tie_weights(s, g, depth, ks[c], masses[c], table, row, omegas[c])
-                    for extra in range(min(ks[c], g) + 1, k_max + 1):
-                        omegas[c, extra] = 0.0
-                    if active[c]:
-                        any_active = True
-                        k_low = min(k_low, ks[c])
-                        k_high = max(k_high, ks[c])
-                if any_active:
-                    for e in range(n_present):
-                        target = present[e]
-                        if not every_class and target != own[i]:
-                            continue
-                        n_others = _gather_others(
-                            counts, group, present, n_present, target, others, group_others, after
-                        )
-                        for c in range(n_columns):
-                            column_out[c] = 0.0
-                        _add_tied(
-                            counts[target],
-                            group[target],
-                            others,
-                            group_others,
-                            after,
-                            n_others,
-                            k_low,
-                            k_high,
-                            active,
-                            ks,
-                            omegas,
-                            phi,
-                            table,
-                            nodes,
-                            weights,
-                            share,
-                            pair_poly,
-                            pair_temp,
-                            row,
-                            sums,
-                            column_out,
-                        )
-                        for c in range(n_columns):
-                            out[i, target if every_class else c] += column_out[c]
-            first_class = labels[position]
-            first_size = s + g if mixed else s + 1
+                _add_mixed_group(
+                    own[i],
+                    s,
+                    g,
+                    counts,
+                    group,
+                    present,
+                    n_present,
+                    every_class,
+                    share,
+                    ks,
+                    masses,
+                    table,
+                    nodes,
+                    weights,
+                    others,
+                    group_others,
+                    after,
+                    sums,
+                    active,
+                    omegas,
+                    row,
+                    pair_poly,
+                    pair_temp,
+                    column_out,
+                    out[i],
+                )
             for e in range(position, end):
                 group[labels[e]] = 0
-            if mixed:
-                for e in range(position, end):
+                if mixed:
                     counts[labels[e]] += 1
-            # Prefixes that end with the group or inside a group of one class.
-            for j in range(first_size, min(s + g, depth) + 1):
+            for j in range(s + g if mixed else s + 1, min(s + g, depth) + 1):
                 if not mixed:
-                    counts[first_class] += 1
-                if k_high_at[j] == 0:
-                    continue
-                for e in range(n_present):
-                    target = present[e]
-                    if not every_class and target != own[i]:
-                        continue
-                    n_others = _gather_others(
-                        counts, group, present, n_present, target, others, group_others, after
+                    counts[labels[position]] += 1
+                if k_high_at[j] > 0:
+                    _add_prefix(
+                        own[i],
+                        j,
+                        counts,
+                        group,
+                        present,
+                        n_present,
+                        every_class,
+                        share,
+                        ks,
+                        masses,
+                        k_low_at[j],
+                        k_high_at[j],
+                        table,
+                        nodes,
+                        weights,
+                        others,
+                        group_others,
+                        after,
+                        poly,
+                        temp,
+                        wins,
+                        out[i],
                     )
-                    if n_others == 0:
-                        for k in range(k_low_at[j], k_high_at[j] + 1):
-                            wins[k] = 1.0
-                    else:
-                        _wins_plain(
-                            counts[target],
-                            others,
-                            after,
-                            n_others,
-                            j,
-                            k_low_at[j],
-                            k_high_at[j],
-                            table,
-                            nodes,
-                            weights,
-                            share,
-                            poly,
-                            temp,
-                            wins,
-                        )
-                    for c in range(n_columns):
-                        if masses[c, j] > 0.0:
-                            slot = target if every_class else c
-                            out[i, slot] += masses[c, j] * wins[ks[c]]
             s += g
             position = end

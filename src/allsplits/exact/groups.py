@@ -68,7 +68,7 @@ def solve_groups(problem: Problem) -> Solver:
             lambda start, stop: group_scores(
                 order.indptr, labels, order.tied, neighbor_groups, problem.codes[rows],
                 law.groups[rows], start, stop, sizes, problem.n_classes, law.n_train, law.n_test,
-                depth, classes, problem.vote == "ranked", options.average, options.share, ks,
+                depth, classes, problem.vote == "ranked", options.average, options.share, ks, k_max,
                 three_ways, constant, largest_test, nodes, weights, out, out_weight,
             ),
             order.n_samples,
