@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from numbers import Integral
 
 import joblib
@@ -20,7 +21,12 @@ def thread_count(n_jobs: int | None) -> int:
         raise InvalidInputError(
             f"n_jobs must be None (all cores), a number of threads or -1; got {n_jobs!r}"
         )
-    return int(joblib.effective_n_jobs(-1 if n_jobs is None else n_jobs))
+    return _effective(-1 if n_jobs is None else int(n_jobs))
+
+
+@lru_cache
+def _effective(n_jobs: int) -> int:
+    return int(joblib.effective_n_jobs(n_jobs))
 
 
 def map_row_ranges(

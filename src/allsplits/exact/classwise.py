@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import roots_legendre
 
 from allsplits._threads import map_row_ranges
@@ -47,24 +46,23 @@ def needed_depth(class_sizes: Any, train: Sequence[int], k: int, tol: float) -> 
     n = int(sum(class_sizes)) - 1
     if tol <= 0:
         return n
-    sizes, drawn = np.array(class_sizes), np.array(train)
-    shares = drawn / sizes
+    sizes, shares = np.array(class_sizes), np.array(train) / np.array(class_sizes)
     order = np.argsort(shares)
     sizes, shares = sizes[order], shares[order]
+    before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    # Any t > 0 gives a valid bound; the best of a grid is close to the best of all.
+    t = np.geomspace(0.01, 60, 100)
+    per_item = np.log1p(shares * np.expm1(-t[:, None]))
 
-    def log_bound(t: float, depth: int) -> float:
-        members = np.clip(depth - np.concatenate([[0], np.cumsum(sizes)[:-1]]), 0, sizes)
-        return float(t * k + np.sum(members * np.log1p(shares * np.expm1(-t))))
+    def log_bound(depth: int) -> float:
+        members = np.clip(depth - before, 0, sizes)
+        return float(np.min(t * k + per_item @ members))
 
-    def bound(depth: int) -> float:
-        best = minimize_scalar(lambda t: log_bound(t, depth), bounds=(0, 60), method="bounded")
-        return float(best.fun)
-
-    low, high = int(k), int(n)
+    low, high = int(k), n
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if bound(middle) <= np.log(tol) else (middle + 1, high)
-    return int(low)
+        low, high = (low, middle) if log_bound(middle) <= np.log(tol) else (middle + 1, high)
+    return low
 
 
 class Drawing:
@@ -229,11 +227,19 @@ def sample_weights(problem: Problem, component: CountsComponent) -> list[Fractio
     """What each sample counts. With an exclusion every query that can be answered counts alike."""
     if problem.exclusion is None:
         per_class = component_weights(problem, component)
-        return [per_class[code] for code in problem.codes]
+        return [per_class[code] for code in problem.codes.tolist()]
     _, own_pools = class_pools(problem)
     can_be_right = own_pools[problem.exclusion.groups, problem.codes] > 0
     each = Fraction(1, int(can_be_right.sum()))
     return [each if valid else Fraction(0) for valid in can_be_right]
+
+
+def _float_weights(problem: Problem, component: CountsComponent) -> Floats:
+    """The same as floats, times the share of splits that have these counts."""
+    if problem.exclusion is None:
+        per_class = [float(component.weight * w) for w in component_weights(problem, component)]
+        return np.array(per_class)[problem.codes]
+    return np.array([float(component.weight * w) for w in sample_weights(problem, component)])
 
 
 def solve_class_majority(problem: Problem) -> Solver:
@@ -259,12 +265,7 @@ def _solve(problem: Problem, rational: Any) -> Solver:
     classes = problem.want_samples and problem.vote == "majority"
     width = problem.n_classes if classes else len(problem.columns)
     total = np.zeros((problem.n_samples, width))
-    weights = np.array(
-        [
-            [float(component.weight * w) for w in sample_weights(problem, component)]
-            for component in law.components
-        ]
-    )
+    weights = np.array([_float_weights(problem, component) for component in law.components])
 
     def add(order: NeighborOrder, n_threads: int) -> None:
         rows = own_rows(order)
@@ -359,7 +360,10 @@ def _rational(problem: Problem, compute: Any) -> Solver:
             error_bound=np.zeros(n_columns),
             fractions=fractions,
             sample_weight=np.array([float(weight) for weight in per_sample]),
-            sample_scores=None if samples is None else np.array(samples, dtype=np.float64),
+            # A sample that is never held out has no score.
+            sample_scores=None
+            if samples is None
+            else np.where(np.array(per_sample)[:, None] > 0, np.array(samples, float), np.nan),
             sample_fractions=samples,
         )
 

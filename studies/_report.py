@@ -1,0 +1,45 @@
+"""What the studies share: a page of Markdown beside the script, printed and written."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+__all__ = ["environment", "load", "markdown_table", "save_figure", "write_page"]
+
+FOLDER = Path(__file__).parent
+
+
+def environment() -> str:
+    """Versions that the numbers were made with."""
+    names = ("allsplits", "scikit-learn", "numpy", "scipy", "numba")
+    packages = ", ".join(f"{name} {version(name)}" for name in names)
+    return f"Python {platform.python_version()}, {packages}, {os.cpu_count()} cores"
+
+
+def load() -> str:
+    """How busy the machine is, for pages with times."""
+    return f"while {os.getloadavg()[0]:.1f} processes wanted to run on average"
+
+
+def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A Markdown table, all but the first column to the right."""
+    lines = [
+        "| " + " | ".join(headings) + " |",
+        "|---|" + "---:|" * (len(headings) - 1),
+        *("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows),
+    ]
+    return "\n".join(lines)
+
+
+def write_page(name: str, page: str) -> None:
+    """Print the page and keep it beside the script."""
+    print(page)
+    (FOLDER / f"{name}.md").write_text(page.rstrip() + "\n", encoding="utf-8")
+
+
+def save_figure(figure, name: str) -> None:
+    figure.savefig(FOLDER / f"{name}.png", dpi=90, bbox_inches="tight")

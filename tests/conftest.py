@@ -1,0 +1,18 @@
+"""Shared set-up: the helpers beside the tests are importable, random examples are repeatable."""
+
+import os
+import sys
+from pathlib import Path
+
+from hypothesis import settings
+
+TESTS = Path(__file__).parent
+if str(TESTS) not in sys.path:
+    sys.path.insert(0, str(TESTS))
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# The default profile draws the same examples in every run; "explore" looks for new ones.
+settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("explore", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
