@@ -19,7 +19,7 @@ from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 
 def peak():
-    # On Linux ru_maxrss starts at what the parent held when it started this process; VmHWM does not.
+    # On Linux ru_maxrss starts at what the parent held when it started this process, VmHWM at 0.
     try:
         with open("/proc/self/status") as status:
             return 1024 * next(int(line.split()[1]) for line in status if "VmHWM" in line)

@@ -51,7 +51,7 @@ def needed_depth(class_sizes: Any, train: Sequence[int], k: int, tol: float) -> 
     sizes, shares = sizes[order], shares[order]
     before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     # Any t > 0 gives a valid bound; the best of a grid is close to the best of all.
-    t = np.geomspace(0.01, 60, 100)
+    t = np.geomspace(0.01, 30, 100)
     per_item = np.log1p(shares * np.expm1(-t[:, None]))
 
     def log_bound(depth: int) -> float:
