@@ -39,13 +39,12 @@ def solve_majority(problem: Problem) -> Solver:
     """Equal votes: integers, a tally, or sample by sample."""
     if problem.options.exact:
         return _rational(problem, exact_right, share=problem.options.share)
+    if not problem.want_samples and _needs_whole_order_for_nearest(problem):
+        return _nearest_tally(problem)
     prefixes = prefixes_for(problem.columns, problem.options.tol)
-    if not problem.want_samples:
-        sizes_only = all(isinstance(column.law, SizeLaw) for column in problem.columns)
-        if sizes_only and prefixes.depth == problem.n_samples - 1 and np.all(prefixes.ks == 1):
-            return _nearest_tally(problem)
-        if problem.n_classes == 2 and TwoClassTally.fits(prefixes.depth, problem.n_samples):
-            return _two_class_tally(problem, prefixes)
+    two_classes = problem.n_classes == 2 and not problem.want_samples
+    if two_classes and TwoClassTally.fits(prefixes.depth, problem.n_samples):
+        return _two_class_tally(problem, prefixes)
     vote = MajorityVote(
         prefixes,
         problem.n_classes,
@@ -53,6 +52,15 @@ def solve_majority(problem: Problem) -> Solver:
         share=problem.options.share,
     )
     return _by_sample(problem, prefixes, vote)
+
+
+def _needs_whole_order_for_nearest(problem: Problem) -> bool:
+    """Whether all columns are 1-NN of fixed size and the smallest size needs every neighbour."""
+    columns = problem.columns
+    if not all(column.k == 1 and isinstance(column.law, SizeLaw) for column in columns):
+        return False
+    smallest = min(columns, key=lambda column: column.law.smallest_training_set)
+    return prefixes_for([smallest], problem.options.tol).depth == problem.n_samples - 1
 
 
 def solve_ranked(problem: Problem) -> Solver:

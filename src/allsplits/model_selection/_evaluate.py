@@ -28,28 +28,33 @@ def evaluate(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Evaluation:
-    """Average a nearest-neighbour classifier's score over every possible split.
+    """Average a nearest-neighbour model's score over every possible split.
 
     Where ``cross_val_score`` draws a few splits, this computes the mean over all of them in closed
     form: what the mean of infinitely many repeats tends to.
 
     Parameters
     ----------
-    estimator : KNeighborsClassifier
-        scikit-learn's own estimator; n_neighbors, metric, p and metric_params are honoured. It is
-        not fitted.
+    estimator : KNeighborsClassifier or KNeighborsRegressor
+        scikit-learn's own estimator with uniform weights; n_neighbors, metric, p and metric_params
+        are honoured. It is not fitted.
     X : array-like or data frame of shape (n_samples, n_features)
         The samples; the distance matrix with ``metric="precomputed"``; or a NeighborOrder.
     y : array-like of shape (n_samples,)
-        The class labels.
-    cv : law or scikit-learn splitter
-        FixedSize, or LeaveOneOut, LeavePOut, ShuffleSplit, KFold, RepeatedKFold. Splitters stand
-        for the average over all their random states; folds of unequal size count equally.
-    scoring : {"accuracy", "balanced_accuracy", "recall@R"}, default="accuracy"
-        "balanced_accuracy" is the mean over classes of how often their held-out samples are right.
-        "recall@R" counts a sample as right if any of its R nearest training samples has its class.
-    groups : None
-        Reserved for laws that keep groups together.
+        The class labels, or the targets of a regressor.
+    cv : law, scikit-learn splitter, int or None, default=None
+        Which training sets are averaged over. None and an int mean stratified folds (5 for None),
+        plain folds for a regressor. Splitters stand for the average over all their random states:
+        LeaveOneOut, LeavePOut, ShuffleSplit, KFold, RepeatedKFold, StratifiedKFold,
+        RepeatedStratifiedKFold, StratifiedShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut,
+        GroupShuffleSplit. Laws: FixedSize, ClassCounts, Episodes, Bernoulli, Bootstrap. All splits
+        count equally, whatever the size of their test sets.
+    scoring : str, default=None
+        "accuracy" (default for classifiers); "balanced_accuracy", in which classes count equally;
+        "recall@R", which counts a sample as right if any of its R nearest training samples has its
+        class; "neg_mean_squared_error" (regressors).
+    groups : array-like of shape (n_samples,), default=None
+        Groups that stay together, for the splitters that need them.
     distance_ties : {"average", "index"}, default="average"
         Equally distant neighbours: average over all their orders, or the lower row number first.
     label_ties : {"first", "share"}, default="first"
