@@ -15,15 +15,7 @@ from numba import njit
 
 from allsplits.exact._kernels import group_end
 
-__all__ = [
-    "add_wins",
-    "first_tied",
-    "hit_counts",
-    "hypergeometric_table",
-    "nearest_counts",
-    "score_counts",
-    "survive_tied",
-]
+__all__ = ["add_wins", "hit_counts", "hypergeometric_table", "score_counts", "table_of_class"]
 
 
 @njit(nogil=True, cache=True)
@@ -42,7 +34,7 @@ def hypergeometric_table(pool, drawn, n_max, b_max, out):
 
 
 @njit(nogil=True, cache=True)
-def _table(kind, d, own, table_of, own_table_of):
+def table_of_class(kind, d, own, table_of, own_table_of):
     """The table of class d as seen from a held-out sample of class `own`."""
     return own_table_of[kind, d] if d == own else table_of[kind, d]
 
@@ -411,7 +403,9 @@ def score_counts(
             continue
         for p in range(n_parts):
             for d in range(n_classes):
-                table_ids[p, d] = _table(kinds[i] * n_parts + p, d, own[i], table_of, own_table_of)
+                table_ids[p, d] = table_of_class(
+                    kinds[i] * n_parts + p, d, own[i], table_of, own_table_of
+                )
         n_present = _score_row(
             indptr[i],
             indptr[i + 1],
@@ -540,148 +534,4 @@ def hit_counts(
                 counts[labels[e]] += 1
                 group[labels[e]] = 0
             s += g
-            position = end
-
-
-@njit(nogil=True, cache=True)
-def survive_tied(pool, drawn, n, tied, time):
-    """P(no training item among `tied` more items before the time | none so far)."""
-    total = 0.0
-    relative = 1.0
-    share = (1.0 - time) ** tied
-    odds = time / (1.0 - time)
-    for d in range(tied + 1):
-        total += share * relative
-        share *= odds * (tied - d) / (d + 1.0)
-        if d < tied:
-            left = pool - n - d
-            relative *= max(left - drawn, 0) / left
-    return total
-
-
-@njit(nogil=True, cache=True)
-def first_tied(pool, drawn, n, tied, time):
-    """P(density) that the first training item of the class is tied and comes at this time."""
-    total = 0.0
-    relative = 1.0
-    share = tied * (1.0 - time) ** (tied - 1)
-    odds = time / (1.0 - time)
-    for d in range(tied):
-        left = pool - n - d
-        total += share * relative * drawn / left
-        share *= odds * (tied - 1 - d) / (d + 1.0)
-        relative *= max(left - drawn, 0) / left
-    return total
-
-
-@njit(nogil=True, cache=True)
-def _nearest_in_group(
-    members, n_members, group, counts, table_ids, pools, drawn, survive, times, time_weights, gains
-):
-    """gains[d] = P(the nearest training item is tied and of class d); returns who survives."""
-    for m in range(n_members):
-        gains[members[m]] = 0.0
-    for q in range(len(times)):
-        nobody = survive * time_weights[q]
-        for m in range(n_members):
-            d = members[m]
-            t = table_ids[d]
-            nobody *= survive_tied(pools[t], drawn[t], counts[d], group[d], times[q])
-        for m in range(n_members):
-            d = members[m]
-            t = table_ids[d]
-            silent = survive_tied(pools[t], drawn[t], counts[d], group[d], times[q])
-            first = first_tied(pools[t], drawn[t], counts[d], group[d], times[q])
-            gains[d] += nobody / silent * first
-    for m in range(n_members):
-        d = members[m]
-        t = table_ids[d]
-        for passed in range(group[d]):
-            left = pools[t] - counts[d] - passed
-            survive *= max(left - drawn[t], 0) / left
-    return survive
-
-
-@njit(nogil=True, cache=True)
-def nearest_counts(
-    indptr,
-    labels,
-    tied,
-    own,
-    start,
-    stop,
-    kinds,
-    table_of,
-    own_table_of,
-    pools,
-    drawn,
-    depth,
-    every_class,
-    average,
-    tol,
-    time_starts,
-    time_nodes,
-    time_weights,
-    out,
-):
-    """1-NN in O(N) per row: passing an item multiplies the chance that nobody was drawn yet.
-
-    An item of class e with f candidates of its class left is the nearest with probability
-    survive · α/f; otherwise survive is multiplied by (f - α)/f. Writes out[i, part, 0], or
-    out[i, part, class] with every_class.
-    """
-    n_classes = table_of.shape[1]
-    counts = np.zeros(n_classes, np.int64)
-    group = np.zeros(n_classes, np.int64)
-    members = np.empty(n_classes, np.int64)
-    table_ids = np.empty(n_classes, np.int64)
-    gains = np.empty(n_classes)
-    n_parts = out.shape[1]
-    for item in range(start * n_parts, stop * n_parts):
-        i, part = item // n_parts, item % n_parts
-        for d in range(n_classes):
-            counts[d] = 0
-            kind = kinds[i] * n_parts + part
-            table_ids[d] = _table(kind, d, own[i], table_of, own_table_of)
-        survive = 1.0
-        position = indptr[i]
-        s = np.int64(0)
-        while position < indptr[i + 1] and s < depth and survive > tol:
-            end = group_end(tied, position, indptr[i + 1], average)
-            n_members = 0
-            for e in range(position, end):
-                d = labels[e]
-                if group[d] == 0:
-                    members[n_members] = d
-                    n_members += 1
-                group[d] += 1
-            if end - position == 1:
-                d = members[0]
-                t = table_ids[d]
-                left = pools[t] - counts[d]
-                gains[d] = survive * drawn[t] / left
-                survive *= max(left - drawn[t], 0) / left
-            else:
-                order = (end - position + 1) // 2
-                low = time_starts[order]
-                survive = _nearest_in_group(
-                    members,
-                    n_members,
-                    group,
-                    counts,
-                    table_ids,
-                    pools,
-                    drawn,
-                    survive,
-                    time_nodes[low : low + order],
-                    time_weights[low : low + order],
-                    gains,
-                )
-            for m in range(n_members):
-                d = members[m]
-                if every_class or d == own[i]:
-                    out[i, part, d if every_class else 0] += gains[d]
-                counts[d] += group[d]
-                group[d] = 0
-            s += end - position
             position = end

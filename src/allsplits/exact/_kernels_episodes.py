@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import group_end
-from allsplits.exact._kernels_counts import first_tied, survive_tied
+from allsplits.exact._kernels_nearest import first_tied, survive_tied
 
 __all__ = ["episode_scores"]
 

@@ -26,9 +26,9 @@ from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_counts import (
     hit_counts,
     hypergeometric_table,
-    nearest_counts,
     score_counts,
 )
+from allsplits.exact._kernels_nearest import nearest_counts
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column
 from allsplits.exact.problem import Answer, Problem, Solver, own_rows
 from allsplits.exact.rational_classwise import exact_class_hits, exact_class_right
@@ -352,7 +352,7 @@ def _rational(problem: Problem, compute: Any) -> Solver:
         samples = None
         if problem.want_samples:
             samples = tuple(
-                tuple(value / weight if weight else Fraction(0) for value in line)
+                tuple(value / weight if weight else None for value in line)
                 for weight, line in zip(per_sample, totals, strict=True)
             )
         return Answer(
@@ -360,10 +360,8 @@ def _rational(problem: Problem, compute: Any) -> Solver:
             error_bound=np.zeros(n_columns),
             fractions=fractions,
             sample_weight=np.array([float(weight) for weight in per_sample]),
-            # A sample that is never held out has no score.
-            sample_scores=None
-            if samples is None
-            else np.where(np.array(per_sample)[:, None] > 0, np.array(samples, float), np.nan),
+            # None, for a sample that is never held out, becomes NaN.
+            sample_scores=None if samples is None else np.array(samples, dtype=np.float64),
             sample_fractions=samples,
         )
 

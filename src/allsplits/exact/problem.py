@@ -113,7 +113,7 @@ class Answer:
     sample_weight: Floats | None = None
     fractions: tuple[Fraction, ...] | None = None
     sample_scores: Floats | None = None
-    sample_fractions: tuple[tuple[Fraction, ...], ...] | None = None
+    sample_fractions: tuple[tuple[Any, ...], ...] | None = None
     prediction_proba: Floats | None = None
 
     def mixed(self, mixing: list[list[Fraction]]) -> Answer:

@@ -22,7 +22,10 @@ def count_in_words(number: int) -> str:
     if number < 10**6:
         return f"{number:,}"
     exponent = int(log10(number))
-    return f"{number / 10**exponent:.2f}e{exponent}" if exponent < 300 else f"about 10^{exponent}"
+    if exponent >= 300:
+        return f"about 10^{exponent}"
+    mantissa, _, power = f"{float(number):.2e}".partition("e+")
+    return f"{mantissa}e{int(power)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,7 +54,8 @@ class Evaluation:
     sample_weight : ndarray of shape (n_samples,)
         What each sample counts: ``score == sum(sample_weight * sample_scores)``.
     sample_fractions : tuple of Fraction or None
-        The sample scores as fractions, with ``exact=True``.
+        The sample scores as fractions, with ``exact=True`` (None where the law never holds a
+        sample out).
     prediction_proba : ndarray of shape (n_samples, n_classes) or None
         How often each sample, when held out, is given each class (None for recall@R and for
         regression).
@@ -70,7 +74,7 @@ class Evaluation:
     n_neighbors: int
     sample_scores: NDArray[np.float64]
     sample_weight: NDArray[np.float64]
-    sample_fractions: tuple[Fraction, ...] | None
+    sample_fractions: tuple[Fraction | None, ...] | None
     prediction_proba: NDArray[np.float64] | None
     y: NDArray[Any]
     classes: NDArray[Any] | None
