@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def fill_masses(n_candidates, train_size, k, mode, masses):
     """masses[j - k] ∝ C(j, k) C(N-1-j, a-k-1), 1 at the mode, by ratios outwards."""
     N, a = n_candidates, train_size
@@ -42,7 +42,7 @@ def fill_masses(n_candidates, train_size, k, mode, masses):
         masses[j - k] = value
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def fill_bernoulli_masses(n_candidates, q, k, mode, masses):
     """masses[j - k] ∝ C(j, k) q (1-q)^(j-k) for j < N, without the q for j = N; 1 at the mode."""
     N = n_candidates
@@ -65,7 +65,7 @@ def fill_bernoulli_masses(n_candidates, q, k, mode, masses):
         masses[j - k] = value
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def binomial_table(n_max, b_max, theta):
     """T[n, b] for n ≤ n_max, b ≤ b_max by Pascal's rule."""
     table = np.zeros((n_max + 1, b_max + 1))
@@ -77,7 +77,7 @@ def binomial_table(n_max, b_max, theta):
     return table
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def binomial_row(n, b_max, phi, row):
     """row[b] = C(n, b) φ^b (1-φ)^(n-b) for b ≤ b_max."""
     for b in range(b_max + 1):
@@ -90,7 +90,7 @@ def binomial_row(n, b_max, phi, row):
         row[b + 1] = value
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def poisson_row(rate, b_max, row):
     """row[b] = e^(-rate) rate^b / b! for b ≤ b_max: the counterpart for draws with replacement."""
     row[0] = np.exp(-rate)
@@ -98,7 +98,7 @@ def poisson_row(rate, b_max, row):
         row[b + 1] = row[b] * rate / (b + 1.0)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def group_end(tied, position, stop, average):
     """Where the tie group that starts at `position` ends (one item if ties are not averaged)."""
     end = position + 1
@@ -108,7 +108,7 @@ def group_end(tied, position, stop, average):
     return end
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def tie_weights(s, g, depth, k, masses, table, group_row, omega):
     """omega[i]: weight of i voters from a tie group of g items that follows s items.
 

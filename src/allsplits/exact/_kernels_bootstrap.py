@@ -19,7 +19,7 @@ from allsplits.exact._kernels import group_end, poisson_row
 __all__ = ["bootstrap_hits", "bootstrap_scores"]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _end_weights(n_draws, n_candidates, s, g, k, out):
     """out[u] = W(u) for u < k; returns their sum."""
     inside = s / n_candidates
@@ -44,7 +44,7 @@ def _end_weights(n_draws, n_candidates, s, g, k, out):
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _win_pair(
     target,
     present,
@@ -110,7 +110,7 @@ def _win_pair(
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _normalise(end_weights, s, g, k, row, group_row):
     """Divide W(u) by the Poisson weights of u draws from the prefix and k-u from the group."""
     poisson_row(k / (s + 1.0) * s, k, row)
@@ -120,7 +120,7 @@ def _normalise(end_weights, s, g, k, row, group_row):
             end_weights[u] /= row[u] * group_row[k - u]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def bootstrap_scores(
     indptr,
     labels,
@@ -204,7 +204,7 @@ def bootstrap_scores(
             position = end
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def bootstrap_hits(
     indptr, labels, tied, own, start, stop, n_draws, n_candidates, depth, average, ks, out
 ):

@@ -18,7 +18,7 @@ from allsplits.exact._kernels import group_end
 __all__ = ["add_wins", "hit_counts", "hypergeometric_table", "score_counts", "table_of_class"]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def hypergeometric_table(pool, drawn, n_max, b_max, out):
     """out[n, b] = P(b of the first n of `pool` items are among the `drawn`), for n ≤ n_max."""
     for b in range(b_max + 1):
@@ -33,13 +33,13 @@ def hypergeometric_table(pool, drawn, n_max, b_max, out):
             out[n + 1, b] = value
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def table_of_class(kind, d, own, table_of, own_table_of):
     """The table of class d as seen from a held-out sample of class `own`."""
     return own_table_of[kind, d] if d == own else table_of[kind, d]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _row_before(table, n, tied, time, b_max, out):
     """Votes of a class with n items in the prefix and `tied` in the group, before the time."""
     if tied == 0:
@@ -56,7 +56,7 @@ def _row_before(table, n, tied, time, b_max, out):
         share *= odds * (tied - d) / (d + 1.0)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _row_next(table, pool, drawn, n, tied, time, b_max, out):
     """The same, and a tied member of the class is drawn at this very time."""
     for b in range(b_max + 1):
@@ -71,7 +71,7 @@ def _row_next(table, pool, drawn, n, tied, time, b_max, out):
         share *= odds * (tied - 1 - d) / (d + 1.0)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _multiply(poly, degree, row, top, limit, temp):
     """Poly ← poly · Σ_{b ≤ top} row[b] z^b, truncated at `limit`; returns the new degree."""
     new_degree = min(degree + top, limit)
@@ -85,7 +85,7 @@ def _multiply(poly, degree, row, top, limit, temp):
     return new_degree
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _multiply_parts(poly, degree, row, top, limit, temp):
     """Multiply poly by Σ_{b ≤ top} row[b] z^b for all parts at once (the last axis)."""
     n_parts = poly.shape[1]
@@ -102,7 +102,7 @@ def _multiply_parts(poly, degree, row, top, limit, temp):
     return new_degree
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def add_wins(
     own,
     present,
@@ -185,7 +185,7 @@ def add_wins(
                     wins[k, p] += weight * rows[own, v, p] * poly[k - v, p]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _finished_votes(present, n_present, most, rows, k_low, k_high, tol, poly, temp):
     """The smallest k whose vote may still change: P(at most k training items so far) > tol."""
     n_parts = poly.shape[1]
@@ -206,14 +206,14 @@ def _finished_votes(present, n_present, most, rows, k_low, k_high, tol, poly, te
     return max(smallest, k_low)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _swap_rows(a, b):
     for e in range(a.shape[0]):
         for p in range(a.shape[1]):
             a[e, p], b[e, p] = b[e, p], a[e, p]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _score_row(
     position,
     row_end,
@@ -344,7 +344,7 @@ def _score_row(
     return n_present
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def score_counts(
     indptr,
     labels,
@@ -442,7 +442,7 @@ def score_counts(
             most[present[e]] = 0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def hit_counts(
     indptr,
     labels,

@@ -15,7 +15,7 @@ from allsplits.exact._kernels_nearest import first_tied, survive_tied
 __all__ = ["episode_scores"]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _mean_of_products(silent, present, n_present, skip_a, skip_b, m, n_others, choose, poly):
     """Mean over all m-subsets of the other classes of the product of their silent chances.
 
@@ -38,7 +38,7 @@ def _mean_of_products(silent, present, n_present, skip_a, skip_b, m, n_others, c
     return total / choose[n_others, m]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def episode_scores(
     indptr,
     labels,

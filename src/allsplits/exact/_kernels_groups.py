@@ -20,7 +20,7 @@ from allsplits.exact._kernels_counts import add_wins
 __all__ = ["group_scores"]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _choose(n, k):
     if k < 0 or k > n:
         return 0.0
@@ -30,7 +30,7 @@ def _choose(n, k):
     return value
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _fill_later_choices(sizes, n_met, n_test, later):
     """later[r, a, S] for r ≤ n_met; sizes lists the other groups, those met first."""
     n_groups = len(sizes)
@@ -45,7 +45,7 @@ def _fill_later_choices(sizes, n_met, n_test, later):
                     current[a, S] += current[a - 1, S - sizes[r]]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _branch_weight(
     level, n_others, n_train, n_test, used_train, used_test, size_so_far, constant, later
 ):
@@ -65,7 +65,7 @@ def _branch_weight(
     return total * _choose(unmet - need_test, need_train)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _add_bunch(
     k,
     own,
@@ -130,7 +130,7 @@ def _add_bunch(
             out[target if every_class else column] += wins[k, 0]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _meet_groups(
     position,
     row_end,
@@ -185,7 +185,7 @@ def _meet_groups(
     return n_met, n_bunches
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _take_bunches(
     level,
     own,
@@ -268,7 +268,7 @@ def _take_bunches(
     return False
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def group_scores(
     indptr,
     labels,

@@ -14,7 +14,7 @@ from allsplits.exact._kernels_counts import table_of_class
 __all__ = ["first_tied", "nearest_counts", "survive_tied"]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def survive_tied(pool, drawn, n, tied, time):
     """P(no training item among `tied` more items before the time | none so far)."""
     total = 0.0
@@ -30,7 +30,7 @@ def survive_tied(pool, drawn, n, tied, time):
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def first_tied(pool, drawn, n, tied, time):
     """P(density) that the first training item of the class is tied and comes at this time."""
     total = 0.0
@@ -45,7 +45,7 @@ def first_tied(pool, drawn, n, tied, time):
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _nearest_in_group(
     members, n_members, group, counts, table_ids, pools, drawn, survive, times, time_weights, gains
 ):
@@ -73,7 +73,7 @@ def _nearest_in_group(
     return survive
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def nearest_counts(
     indptr,
     labels,

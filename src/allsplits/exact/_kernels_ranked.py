@@ -12,7 +12,7 @@ from allsplits.exact._kernels import binomial_row, group_end, tie_weights
 __all__ = ["hit_columns"]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def hit_columns(indptr, labels, tied, own, start, stop, average, ks, masses, table, out):
     """P(hit) of each row for each column (ks are the ranks R)."""
     depth = masses.shape[1] - 1

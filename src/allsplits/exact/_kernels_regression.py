@@ -16,7 +16,7 @@ from allsplits.exact._kernels import group_end
 __all__ = ["squared_errors"]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def squared_errors(indptr, values, tied, own, start, stop, average, ks, masses, lows, highs, out):
     """out[i, c] = expected squared error of row i for column c.
 

@@ -14,7 +14,7 @@ __all__ = [
 ]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def count_prefixes(indptr, labels, tied, own, average, table, keys, sizes):
     """Add to table[y, j, o] the rows of class y with o of their own class among the first j.
 
@@ -49,7 +49,7 @@ def count_prefixes(indptr, labels, tied, own, average, table, keys, sizes):
     return n_keys
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def spread_ties(keys, counts, sizes, table):
     """Spread mixed tie groups over table[y, j, o] with their hypergeometric shares."""
     depth = table.shape[1] - 1
@@ -75,7 +75,7 @@ def spread_ties(keys, counts, sizes, table):
                 table[y, s + t, n_own + o] += share[o]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def majority_scores(table, first_wins, second_wins, ks, masses, binomials, theta, out):
     """out[column, y] = Σ_j m_j Σ_o table[y, j, o] · P(o of j own items win a vote of k).
 
@@ -115,7 +115,7 @@ def majority_scores(table, first_wins, second_wins, ks, masses, binomials, theta
             out[c, 1] += mass * total_second
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def count_nearest(indptr, labels, tied, own, kinds, average, hits, keys, members):
     """hits[kind, r] counts rows whose neighbour of rank r has their class; ties are listed.
 
@@ -146,7 +146,7 @@ def count_nearest(indptr, labels, tied, own, kinds, average, hits, keys, members
     return n_groups
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def nearest_curve(hits, n_candidates, sizes, out, terms):
     """out[c] = Σ_r P(nearest training neighbour has rank r) · hits[r] for each training size.
 

@@ -21,7 +21,7 @@ from allsplits.exact._kernels import binomial_row, group_end, tie_weights
 __all__ = ["score_columns"]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _quadrature_order(others, n_others, v, k_high, share):
     """Nodes needed: r tied rivals give a polynomial of degree r in y."""
     if not share:
@@ -33,7 +33,7 @@ def _quadrature_order(others, n_others, v, k_high, share):
     return min(rivals, (k_high - v) // v) // 2 + 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _times_capped(poly, degree, counts_row, v, y, limit, temp):
     """Multiply poly by F_d, truncated at `limit`; return the new degree."""
     top = min(v, limit) if y > 0.0 else min(v - 1, limit)
@@ -51,7 +51,7 @@ def _times_capped(poly, degree, counts_row, v, y, limit, temp):
     return new_degree
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _wins_plain(
     n_own, others, after, n_others, j, k_low, k_high, table, nodes, weights, share, poly, temp, wins
 ):
@@ -95,7 +95,7 @@ def _wins_plain(
         wins[k] /= table[j, k]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _times_capped_pair(poly, row, group_row, n, g, v, y, limit, temp):
     """Two-variable version: poly[u, i] for u voters from the prefix, i from the tie group."""
     for u in range(limit + 1):
@@ -113,7 +113,7 @@ def _times_capped_pair(poly, row, group_row, n, g, v, y, limit, temp):
             poly[u, i] = temp[u, i]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _add_tied(
     n_own,
     g_own,
@@ -182,7 +182,7 @@ def _add_tied(
                     out[c] += scale * table[n_own, v - beta] * row[beta] * total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _gather_others(counts, group, present, n_present, own, others, group_others, after):
     """Counts of the classes other than `own`, and whether they come after it in class order."""
     n_others = np.int64(0)
@@ -196,7 +196,7 @@ def _gather_others(counts, group, present, n_present, own, others, group_others,
     return n_others
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _add_mixed_group(
     own,
     s,
@@ -276,7 +276,7 @@ def _add_mixed_group(
             out[target if every_class else c] += column_out[c]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _add_prefix(
     own,
     j,
@@ -334,7 +334,7 @@ def _add_prefix(
                 out[target if every_class else c] += masses[c, j] * wins[ks[c]]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def score_columns(
     indptr,
     labels,

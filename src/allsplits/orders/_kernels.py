@@ -11,7 +11,7 @@ from numba import njit
 __all__ = ["collect_near", "direct_rows", "finish_sorted_rows", "rerank_candidates"]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def direct_rows(transposed, points, start, stop, out):
     """out[i, j] = sum over features of (points[i] - x_j)², by differences, never expanded."""
     n_features, n = transposed.shape
@@ -19,15 +19,22 @@ def direct_rows(transposed, points, start, stop, out):
         row = out[i]
         for j in range(n):
             row[j] = 0.0
-        for f in range(n_features):
-            value = points[i, f]
-            column = transposed[f]
+        # Four features at a time: the row is read and written a quarter as often.
+        quads = n_features - n_features % 4
+        for f in range(0, quads, 4):
             for j in range(n):
-                difference = value - column[j]
-                row[j] += difference * difference
+                a = points[i, f] - transposed[f, j]
+                b = points[i, f + 1] - transposed[f + 1, j]
+                c = points[i, f + 2] - transposed[f + 2, j]
+                d = points[i, f + 3] - transposed[f + 3, j]
+                row[j] += (a * a + b * b) + (c * c + d * d)
+        for f in range(quads, n_features):
+            for j in range(n):
+                a = points[i, f] - transposed[f, j]
+                row[j] += a * a
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _insertion_sort(keys, items, stop):
     """Sort by (key, item); candidates come almost sorted, so this is close to linear."""
     for i in range(1, stop):
@@ -42,7 +49,7 @@ def _insertion_sort(keys, items, stop):
         items[j + 1] = item
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _sift_down(keys, items, offset, root, size):
     while True:
         child = 2 * root + 1
@@ -62,7 +69,7 @@ def _sift_down(keys, items, offset, root, size):
         root = child
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _heap_sort(keys, items, start, stop):
     """Sort by (key, item) in place, whatever the order they come in."""
     size = stop - start
@@ -75,7 +82,7 @@ def _heap_sort(keys, items, start, stop):
         _sift_down(keys, items, start, np.int64(0), last)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _mark_ties(keys, items, tied, length, depth, tolerance, floor):
     """Mark tie groups of a sorted row; return where the group containing rank `depth` ends.
 
@@ -101,7 +108,7 @@ def _mark_ties(keys, items, tied, length, depth, tolerance, floor):
     return length
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def rerank_candidates(
     points,
     start,
@@ -132,10 +139,18 @@ def rerank_candidates(
             j = items[i, c]
             if j == own:
                 continue
-            total = 0.0
-            for f in range(n_features):
+            # Two sums: additions need not wait for each other.
+            even = 0.0
+            odd = 0.0
+            for f in range(0, n_features - 1, 2):
                 difference = points[own, f] - points[j, f]
-                total += difference * difference
+                even += difference * difference
+                difference = points[own, f + 1] - points[j, f + 1]
+                odd += difference * difference
+            if n_features % 2 == 1:
+                difference = points[own, n_features - 1] - points[j, n_features - 1]
+                even += difference * difference
+            total = even + odd
             items[i, count] = j
             keys[i, count] = total
             count += 1
@@ -147,7 +162,7 @@ def rerank_candidates(
         lengths[i] = end if everyone or complete else -1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def collect_near(
     rows, thresholds, items, keys, tied, lengths, start, stop, depth, tolerance, floor
 ):
@@ -167,7 +182,7 @@ def collect_near(
         lengths[i] = _mark_ties(keys[i], items[i], tied[i], count, depth, tolerance, floor)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def finish_sorted_rows(items, keys, tied, lengths, start, stop, depth, tolerance, floor):
     """Ties and ends of rows that are sorted already."""
     for i in range(start, stop):

@@ -11,6 +11,7 @@ of distances, block by block.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from allsplits._threads import map_row_ranges
+from allsplits._threads import map_row_ranges, thread_count
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders._kernels import (
     collect_near,
@@ -66,11 +67,14 @@ def _full_rows_are_cheaper(n_samples: int, n_features: int, depth: int) -> bool:
     """Compare the work per row, in rough operations (the weights are measured).
 
     Full rows: all differences, and a sort. Candidates: the product, which is about eight times
-    cheaper, a heap of `depth`, and the differences of the candidates only.
+    cheaper, a heap of `depth`, the differences of the candidates only, and a start that takes
+    about ten milliseconds however small the data are.
     """
     full = n_samples * (n_features + 2 * np.log2(n_samples))
     proposing = n_samples * (n_features / 8 + 12)
-    return bool(full < proposing + depth * (n_features + 8 * np.log2(depth + 1)))
+    verifying = depth * (n_features + 8 * np.log2(depth + 1))
+    starting = 7e7 / n_samples
+    return bool(full < proposing + verifying + starting)
 
 
 def _direct_rows(points: Array, n_threads: int) -> Callable[[NDArray[np.intp]], Array]:
@@ -220,7 +224,9 @@ class _CandidateSearch:
 
     def order(self, start: int, stop: int) -> NeighborOrder:
         n_candidates = min(self.depth + 1 + self.spare, self.n_samples)
-        with threadpool_limits(self.n_threads):
+        # Looking up the thread pools takes milliseconds: only where it changes anything.
+        limited = self.n_threads < thread_count(None)
+        with threadpool_limits(self.n_threads) if limited else nullcontext():
             distances, neighbors = self.search.kneighbors(self.centred[start:stop], n_candidates)
         items = neighbors.astype(np.int32)
         last = distances[:, -1] ** 2
