@@ -40,49 +40,40 @@ def table_of_class(kind, d, own, table_of, own_table_of):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _row_before(table, n, tied, time, b_max, out):
-    """Votes of a class with n items in the prefix and `tied` in the group, before the time."""
+def _row_before(table, n, tied, time, width, out):
+    """Votes of a class with n items in the prefix and `tied` in the group, before the time.
+
+    Rows of a table hold [votes, part] one after the other; `width` entries are wanted.
+    """
     if tied == 0:
-        for b in range(b_max + 1):
-            out[b] = table[n, b]
+        for x in range(width):
+            out[x] = table[n, x]
         return
-    for b in range(b_max + 1):
-        out[b] = 0.0
+    for x in range(width):
+        out[x] = 0.0
     share = (1.0 - time) ** tied
     odds = time / (1.0 - time)
     for d in range(tied + 1):
-        for b in range(b_max + 1):
-            out[b] += share * table[n + d, b]
+        for x in range(width):
+            out[x] += share * table[n + d, x]
         share *= odds * (tied - d) / (d + 1.0)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _row_next(table, pool, drawn, n, tied, time, b_max, out):
-    """The same, and a tied member of the class is drawn at this very time."""
-    for b in range(b_max + 1):
-        out[b] = 0.0
+def _row_next(table, remaining, pool, n, tied, time, width, out):
+    """The same, and a tied member of the class is drawn at this very time.
+
+    remaining[votes, part] is how many items are still to be drawn after those votes.
+    """
+    for x in range(width):
+        out[x] = 0.0
     share = tied * (1.0 - time) ** (tied - 1)
     odds = time / (1.0 - time)
     for d in range(tied):
-        left = float(pool - n - d)
-        for b in range(b_max + 1):
-            if b < drawn:
-                out[b] += share * table[n + d, b] * (drawn - b) / left
+        scale = share / (pool - n - d)
+        for x in range(width):
+            out[x] += scale * table[n + d, x] * remaining[x]
         share *= odds * (tied - 1 - d) / (d + 1.0)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _multiply(poly, degree, row, top, limit, temp):
-    """Poly ← poly · Σ_{b ≤ top} row[b] z^b, truncated at `limit`; returns the new degree."""
-    new_degree = min(degree + top, limit)
-    for e in range(new_degree, -1, -1):
-        total = 0.0
-        for b in range(max(0, e - degree), min(e, top) + 1):
-            total += row[b] * poly[e - b]
-        temp[e] = total
-    for e in range(new_degree + 1):
-        poly[e] = temp[e]
-    return new_degree
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -207,10 +198,9 @@ def _finished_votes(present, n_present, most, rows, k_low, k_high, tol, poly, te
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _swap_rows(a, b):
-    for e in range(a.shape[0]):
-        for p in range(a.shape[1]):
-            a[e, p], b[e, p] = b[e, p], a[e, p]
+def _swap_rows(a, b, width):
+    for x in range(width):
+        a[x], b[x] = b[x], a[x]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -223,7 +213,7 @@ def _score_row(
     table_ids,
     starts,
     pools,
-    drawn,
+    remaining,
     tables,
     depth,
     every_class,
@@ -246,12 +236,13 @@ def _score_row(
     out,
 ):
     """Walk the tie groups of one row and add up the votes; returns how many classes were met."""
-    b_max = tables.shape[1] - 1
-    n_parts = out.shape[0]
+    n_parts, width = out.shape[0], tables.shape[1]
+    flat_rows = rows.reshape(rows.shape[0], width)
     k_low, k_high = ks[0], ks[0]
     for k in ks:
         k_low, k_high = min(k, k_low), max(k, k_high)
-    next_row, free, poly, temp, wins = work[0], work[1], work[2], work[3], work[4]
+    next_row = work[0].reshape(width)
+    free, poly, temp, wins = work[1], work[2], work[3], work[4]
     n_present = np.int64(0)
     s = np.int64(0)
     n_groups = 0
@@ -263,10 +254,8 @@ def _score_row(
             if most[c] == 0:
                 present[n_present] = c
                 n_present += 1
-                for p in range(n_parts):
-                    for b in range(b_max + 1):
-                        rows[c, b, p] = 0.0
-                    rows[c, 0, p] = 1.0
+                for x in range(width):
+                    flat_rows[c, x] = 1.0 if x < n_parts else 0.0
             most[c] += 1
             group[c] += 1
         order = (g + 1) // 2
@@ -277,26 +266,19 @@ def _score_row(
                 for e in range(n_present):
                     d = present[e]
                     if group[d] > 0:
-                        for p in range(n_parts):
-                            part = tables[starts[table_ids[p, d]] :]
-                            _row_before(part, counts[d], group[d], time, b_max, rows[d, :, p])
+                        table = tables[starts[table_ids[d]] :]
+                        used = min((most[d] + 1) * n_parts, width)
+                        _row_before(table, counts[d], group[d], time, used, flat_rows[d])
             for e in range(n_present):
                 d = present[e]
                 if group[d] == 0:
                     continue
-                for p in range(n_parts):
-                    t = table_ids[p, d]
-                    _row_next(
-                        tables[starts[t] :],
-                        pools[t],
-                        drawn[t],
-                        counts[d],
-                        group[d],
-                        time,
-                        b_max,
-                        next_row[:, p],
-                    )
-                _swap_rows(rows[d], next_row)
+                t = table_ids[d]
+                table = tables[starts[t] :]
+                # No class has more votes than items, so the rest of its row is never read.
+                used = min((most[d] + 1) * n_parts, width)
+                _row_next(table, remaining[t], pools[t], counts[d], group[d], time, used, next_row)
+                _swap_rows(flat_rows[d], next_row, used)
                 for f in range(n_present):
                     target = present[f]
                     if not every_class and target != own:
@@ -326,16 +308,15 @@ def _score_row(
                         if ks[c] >= k_low:
                             for p in range(n_parts):
                                 out[p, target if every_class else c] += wins[ks[c], p]
-                _swap_rows(rows[d], next_row)
+                _swap_rows(flat_rows[d], next_row, used)
         for e in range(position, end):
             d = labels[e]
             if group[d] > 0:
                 counts[d] += group[d]
                 group[d] = 0
-                for p in range(n_parts):
-                    row = tables[starts[table_ids[p, d]] + counts[d]]
-                    for b in range(b_max + 1):
-                        rows[d, b, p] = row[b]
+                row = tables[starts[table_ids[d]] + counts[d]]
+                for x in range(min((most[d] + 1) * n_parts, width)):
+                    flat_rows[d, x] = row[x]
         s += g
         position = end
         n_groups += 1
@@ -357,7 +338,7 @@ def score_counts(
     own_table_of,
     starts,
     pools,
-    drawn,
+    remaining,
     tables,
     depth,
     every_class,
@@ -378,15 +359,15 @@ def score_counts(
     `tol` is left.
     """
     n_parts, n_classes = out.shape[1], table_of.shape[1]
-    b_max = tables.shape[1] - 1
+    size = tables.shape[1] // n_parts
     counts = np.zeros(n_classes, np.int64)
     group = np.zeros(n_classes, np.int64)
     most = np.zeros(n_classes, np.int64)
     present = np.empty(n_classes, np.int64)
-    table_ids = np.empty((n_parts, n_classes), np.int64)
+    table_ids = np.empty(n_classes, np.int64)
     is_free = np.empty(n_classes, np.bool_)
-    rows = np.empty((n_classes, b_max + 1, n_parts))
-    work = np.empty((5, b_max + 1, n_parts))
+    rows = np.empty((n_classes, size, n_parts))
+    work = np.empty((5, size, n_parts))
     for i in range(start, stop):
         pure = True
         for e in range(indptr[i], min(indptr[i] + depth, indptr[i + 1])):
@@ -401,11 +382,8 @@ def score_counts(
                     for c in range(len(ks)):
                         out[i, p, c] = 1.0
             continue
-        for p in range(n_parts):
-            for d in range(n_classes):
-                table_ids[p, d] = table_of_class(
-                    kinds[i] * n_parts + p, d, own[i], table_of, own_table_of
-                )
+        for d in range(n_classes):
+            table_ids[d] = table_of_class(kinds[i], d, own[i], table_of, own_table_of)
         n_present = _score_row(
             indptr[i],
             indptr[i + 1],
@@ -415,7 +393,7 @@ def score_counts(
             table_ids,
             starts,
             pools,
-            drawn,
+            remaining,
             tables,
             depth,
             every_class,
@@ -455,7 +433,7 @@ def hit_counts(
     own_table_of,
     starts,
     pools,
-    drawn,
+    remaining,
     tables,
     depth,
     average,
@@ -470,19 +448,18 @@ def hit_counts(
     The nearest training item of the right class stands somewhere, and before it there must be
     fewer than R training items of other classes.
     """
-    b_max = tables.shape[1] - 1
-    n_classes = table_of.shape[1]
+    n_parts, n_classes = out.shape[1], table_of.shape[1]
+    size = tables.shape[1] // n_parts
     counts = np.zeros(n_classes, np.int64)
     group = np.zeros(n_classes, np.int64)
     seen = np.zeros(n_classes, np.bool_)
     present = np.empty(n_classes, np.int64)
-    row = np.empty(b_max + 1)
-    poly = np.empty(b_max + 1)
-    temp = np.empty(b_max + 1)
-    n_parts = out.shape[1]
-    for item in range(start * n_parts, stop * n_parts):
-        i, part = item // n_parts, item % n_parts
-        kind = kinds[i] * n_parts + part
+    flat_row = np.empty(size * n_parts)
+    row = flat_row.reshape(size, n_parts)
+    first = np.empty(n_parts)
+    poly = np.empty((size, n_parts))
+    temp = np.empty((size, n_parts))
+    for i in range(start, stop):
         for c in range(n_classes):
             counts[c] = 0
             seen[c] = False
@@ -490,7 +467,7 @@ def hit_counts(
         n_present = np.int64(0)
         position = indptr[i]
         s = np.int64(0)
-        mine = own_table_of[kind, y]
+        mine = own_table_of[kinds[i], y]
         while position < indptr[i + 1] and s < depth:
             end = group_end(tied, position, indptr[i + 1], average)
             g = end - position
@@ -505,31 +482,27 @@ def hit_counts(
             for q in range(order):
                 node = time_starts[order] + q
                 time = time_nodes[node]
+                table = tables[starts[mine] :]
                 _row_next(
-                    tables[starts[mine] :],
-                    pools[mine],
-                    drawn[mine],
-                    counts[y],
-                    group[y],
-                    time,
-                    0,
-                    row,
+                    table, remaining[mine], pools[mine], counts[y], group[y], time, n_parts, first
                 )
-                first = row[0] * time_weights[node]
-                poly[0] = 1.0
+                for p in range(n_parts):
+                    poly[0, p] = 1.0
                 degree = np.int64(0)
                 for e in range(n_present):
                     d = present[e]
                     if d != y:
-                        t = table_of[kind, d]
-                        top = min(counts[d] + group[d], b_max)
-                        _row_before(tables[starts[t] :], counts[d], group[d], time, top, row)
-                        degree = _multiply(poly, degree, row, top, b_max, temp)
-                for c in range(len(ks)):
-                    fewer = 0.0
-                    for b in range(min(ks[c] - 1, degree) + 1):
-                        fewer += poly[b]
-                    out[i, part, c] += first * fewer
+                        table = tables[starts[table_of[kinds[i], d]] :]
+                        top = min(counts[d] + group[d], size - 1)
+                        width = (top + 1) * n_parts
+                        _row_before(table, counts[d], group[d], time, width, flat_row)
+                        degree = _multiply_parts(poly, degree, row, top, size - 1, temp)
+                for p in range(n_parts):
+                    for c in range(len(ks)):
+                        fewer = 0.0
+                        for b in range(min(ks[c] - 1, degree) + 1):
+                            fewer += poly[b, p]
+                        out[i, p, c] += time_weights[node] * first[p] * fewer
             for e in range(position, end):
                 counts[labels[e]] += 1
                 group[labels[e]] = 0

@@ -85,7 +85,7 @@ def nearest_counts(
     table_of,
     own_table_of,
     pools,
-    drawn,
+    drawn_of_parts,
     depth,
     every_class,
     average,
@@ -110,10 +110,10 @@ def nearest_counts(
     n_parts = out.shape[1]
     for item in range(start * n_parts, stop * n_parts):
         i, part = item // n_parts, item % n_parts
+        drawn = drawn_of_parts[:, part]
         for d in range(n_classes):
             counts[d] = 0
-            kind = kinds[i] * n_parts + part
-            table_ids[d] = table_of_class(kind, d, own[i], table_of, own_table_of)
+            table_ids[d] = table_of_class(kinds[i], d, own[i], table_of, own_table_of)
         survive = 1.0
         position = indptr[i]
         s = np.int64(0)

@@ -66,11 +66,11 @@ def needed_depth(class_sizes: Any, train: Sequence[int], k: int, tol: float) -> 
 
 
 class Drawing:
-    """Vectors of class counts as the kernels see them: a hypergeometric table per (pool, drawn).
+    """Vectors of class counts as the kernels see them: hypergeometric tables for all at once.
 
     `pools` and `own_pools` hold the candidates of each class for a query of another class and of
-    the class itself (which is one less, the query), one line for each kind of query. The line
-    kind * n_vectors + vector of `table_of` tells which table a class has.
+    the class itself (which is one less, the query), one line for each kind of query. `table_of`
+    tells which table a class has; a table holds all vectors side by side.
     """
 
     def __init__(
@@ -80,12 +80,16 @@ class Drawing:
         trains: NDArray[np.int64],
         b_max: int,
     ) -> None:
-        # (own?, kind of query, count vector, class)
-        both = np.repeat(np.stack([pools, own_pools])[:, :, None, :], len(trains), axis=2)
-        pairs = np.stack([both, np.minimum(trains, both)], axis=-1).reshape(-1, 2)
-        distinct, ids = np.unique(pairs, axis=0, return_inverse=True)
-        self.pools, self.drawn = np.ascontiguousarray(distinct.T)
-        self.table_of, self.own_table_of = ids.reshape(2, -1, both.shape[-1])
+        both = np.stack([pools, own_pools])[..., None]
+        drawn = np.minimum(trains.T, both)
+        kinds = np.concatenate([both, drawn], axis=-1).reshape(-1, 1 + len(trains))
+        distinct, ids = np.unique(kinds, axis=0, return_inverse=True)
+        self.pools = np.ascontiguousarray(distinct[:, 0])
+        self.drawn = np.ascontiguousarray(distinct[:, 1:])
+        self.table_of, self.own_table_of = ids.reshape(both.shape[:-1])
+        # remaining[table, (votes, vector)]: items still to be drawn after those votes.
+        left = self.drawn[:, None, :] - np.arange(b_max + 1)[:, None]
+        self.remaining = np.maximum(left, 0).reshape(len(distinct), -1).astype(np.float64)
         self.b_max = b_max
         self.longest = -1
 
@@ -95,10 +99,13 @@ class Drawing:
             self.longest = longest
             heights = np.minimum(self.pools, longest) + 1
             self.starts = np.concatenate([[0], np.cumsum(heights)])
-            self.tables = np.empty((self.starts[-1], self.b_max + 1))
-            for t, (pool, drawn) in enumerate(zip(self.pools, self.drawn, strict=True)):
+            n_vectors = self.drawn.shape[1]
+            self.tables = np.empty((self.starts[-1], (self.b_max + 1) * n_vectors))
+            for t, pool in enumerate(self.pools):
                 part = self.tables[self.starts[t] : self.starts[t + 1]]
-                hypergeometric_table(pool, drawn, len(part) - 1, self.b_max, part)
+                cube = part.reshape(len(part), self.b_max + 1, n_vectors)
+                for vector, drawn in enumerate(self.drawn[t]):
+                    hypergeometric_table(pool, drawn, len(part) - 1, self.b_max, cube[:, :, vector])
         return self.starts, self.tables
 
 
@@ -158,7 +165,7 @@ class ClasswiseVote:
         out = np.zeros((order.n_samples, len(self.trains), width))
         rows = (order.indptr, problem.codes[order.flat_indices], order.tied, own)
         pools = (kinds, drawing.table_of, drawing.own_table_of)
-        tabled = (starts, drawing.pools, drawing.drawn, tables, self.depth)
+        tabled = (starts, drawing.pools, drawing.remaining, tables, self.depth)
 
         def run(start: int, stop: int) -> None:
             if problem.vote == "ranked":
