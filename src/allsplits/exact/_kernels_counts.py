@@ -17,6 +17,9 @@ from allsplits.exact._kernels import group_end
 
 __all__ = ["add_wins", "hit_counts", "hypergeometric_table", "score_counts", "table_of_class"]
 
+# How many vectors of votes go side by side; more than one register's worth, less than a cache's.
+LANES = 64
+
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def hypergeometric_table(pool, drawn, n_max, b_max, out):
@@ -77,19 +80,19 @@ def _row_next(table, remaining, pool, n, tied, time, width, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _multiply_parts(poly, degree, row, top, limit, temp):
-    """Multiply poly by Σ_{b ≤ top} row[b] z^b for all parts at once (the last axis)."""
-    n_parts = poly.shape[1]
+def _multiply(poly, degree, row, top, limit, n_lanes):
+    """Multiply poly by Σ_{b ≤ top} row[b] z^b in place, for all lanes at once (the last axis)."""
     new_degree = min(degree + top, limit)
-    for e in range(new_degree + 1):
-        for p in range(n_parts):
-            temp[e, p] = 0.0
-        for b in range(max(0, e - degree), min(e, top) + 1):
-            for p in range(n_parts):
-                temp[e, p] += row[b, p] * poly[e - b, p]
-    for e in range(new_degree + 1):
-        for p in range(n_parts):
-            poly[e, p] = temp[e, p]
+    for e in range(new_degree, -1, -1):
+        if e <= degree:
+            for x in range(n_lanes):
+                poly[e, x] *= row[0, x]
+        else:
+            for x in range(n_lanes):
+                poly[e, x] = 0.0
+        for b in range(max(1, e - degree), min(e, top) + 1):
+            for x in range(n_lanes):
+                poly[e, x] += row[b, x] * poly[e - b, x]
     return new_degree
 
 
@@ -100,6 +103,8 @@ def add_wins(
     n_present,
     most,
     rows,
+    n_lanes,
+    v_high,
     k_low,
     k_high,
     nodes,
@@ -108,23 +113,21 @@ def add_wins(
     scale,
     free,
     poly,
-    temp,
     is_free,
     wins,
 ):
-    """wins[k] += scale · P(exactly k votes, `own` wins) for the classes' vote rows.
+    """wins[k] += scale · P(exactly k votes, `own` wins with 1 to v_high of them).
 
     most[d] is the largest number of votes of class d. Classes that cannot reach v votes are
     multiplied into `free` once and stay there for larger v.
     """
-    n_parts = wins.shape[1]
     for e in range(n_present):
         is_free[e] = False
-    for p in range(n_parts):
-        free[0, p] = 1.0
+    for x in range(n_lanes):
+        free[0, x] = 1.0
     free_degree = np.int64(0)
     n_capped = n_present - 1
-    for v in range(1, min(most[own], k_high) + 1):
+    for v in range(1, min(v_high, k_high) + 1):
         rivals = 0
         reach = v
         for e in range(n_present):
@@ -136,7 +139,7 @@ def add_wins(
                 continue
             if most[d] < v or (most[d] == v and not share and d > own):
                 top = min(most[d], k_high)
-                free_degree = _multiply_parts(free, free_degree, rows[d], top, k_high, temp)
+                free_degree = _multiply(free, free_degree, rows[d], top, k_high, n_lanes)
                 is_free[e] = True
                 n_capped -= 1
             elif most[d] >= v:
@@ -147,8 +150,8 @@ def add_wins(
             continue
         if n_capped == 0:
             for k in range(low, min(high, v + free_degree) + 1):
-                for p in range(n_parts):
-                    wins[k, p] += scale * rows[own, v, p] * free[k - v, p]
+                for x in range(n_lanes):
+                    wins[k, x] += scale * rows[own, v, x] * free[k - v, x]
             continue
         limit = high - v
         order = min(rivals, limit // v) // 2 + 1 if share else 1
@@ -157,35 +160,63 @@ def add_wins(
             weight = scale * (weights[order, q] if share else 1.0)
             degree = min(free_degree, limit)
             for b in range(degree + 1):
-                for p in range(n_parts):
-                    poly[b, p] = free[b, p]
+                for x in range(n_lanes):
+                    poly[b, x] = free[b, x]
             for e in range(n_present):
                 d = present[e]
                 if d == own or is_free[e]:
                     continue
                 y = y_share if share or d > own else 0.0
-                for p in range(n_parts):
-                    wins[0, p] = rows[d, v, p]
-                    rows[d, v, p] *= y
+                for x in range(n_lanes):
+                    wins[0, x] = rows[d, v, x]
+                    rows[d, v, x] *= y
                 top = min(v if y > 0.0 else v - 1, limit)
-                degree = _multiply_parts(poly, degree, rows[d], top, limit, temp)
-                for p in range(n_parts):
-                    rows[d, v, p] = wins[0, p]
+                degree = _multiply(poly, degree, rows[d], top, limit, n_lanes)
+                for x in range(n_lanes):
+                    rows[d, v, x] = wins[0, x]
             for k in range(low, min(high, v + degree) + 1):
-                for p in range(n_parts):
-                    wins[k, p] += weight * rows[own, v, p] * poly[k - v, p]
+                for x in range(n_lanes):
+                    wins[k, x] += weight * rows[own, v, x] * poly[k - v, x]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _finished_votes(present, n_present, most, rows, k_low, k_high, tol, poly, temp):
+def _last_open_vote(own, present, n_present, most):
+    """The most votes `own` may have and lose, and the largest k at which it can lose."""
+    others, largest = 0, 0
+    for e in range(n_present):
+        d = present[e]
+        if d != own:
+            others += most[d]
+            largest = max(largest, most[d])
+    v_high = min(most[own], largest)
+    return v_high, v_high + others
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _add_any(own, present, n_present, most, rows, n_lanes, v_high, k_low, k_high, poly, out):
+    """out[k] += P(exactly k votes, at most v_high of them of `own`)."""
+    for x in range(n_lanes):
+        poly[0, x] = 1.0
+    degree = np.int64(0)
+    for e in range(n_present):
+        d = present[e]
+        if d != own:
+            degree = _multiply(poly, degree, rows[d], min(most[d], k_high), k_high, n_lanes)
+    for v in range(v_high + 1):
+        for k in range(max(k_low, v), min(k_high, v + degree) + 1):
+            for x in range(n_lanes):
+                out[k, x] += rows[own, v, x] * poly[k - v, x]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _finished_votes(present, n_present, most, rows, n_parts, k_low, k_high, tol, poly):
     """The smallest k whose vote may still change: P(at most k training items so far) > tol."""
-    n_parts = poly.shape[1]
     for p in range(n_parts):
         poly[0, p] = 1.0
     degree = np.int64(0)
     for e in range(n_present):
         d = present[e]
-        degree = _multiply_parts(poly, degree, rows[d], min(most[d], k_high), k_high, temp)
+        degree = _multiply(poly, degree, rows[d], min(most[d], k_high), k_high, n_parts)
     smallest = k_high + 1
     for p in range(n_parts):
         total = 0.0
@@ -198,9 +229,109 @@ def _finished_votes(present, n_present, most, rows, k_low, k_high, tol, poly, te
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _swap_rows(a, b, width):
+def _copy_to_lanes(row, width, n_parts, first, out):
+    """out[votes, first + part] = row[votes · parts + part]."""
     for x in range(width):
-        a[x], b[x] = b[x], a[x]
+        out[x // n_parts, first + x % n_parts] = row[x]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _fill_lanes(
+    d,
+    table,
+    remaining,
+    pool,
+    n,
+    tied,
+    members,
+    n_members,
+    times,
+    time_weights,
+    first_node,
+    n_nodes,
+    width,
+    n_parts,
+    row,
+    out,
+):
+    """Vote rows of class d, one lane for each (time node, class of the next item, part).
+
+    The weight of the node goes with the class that is drawn next.
+    """
+    if tied == 0:
+        for r in range(n_nodes * n_members):
+            _copy_to_lanes(table[n], width, n_parts, r * n_parts, out)
+        return
+    for q in range(n_nodes):
+        time = times[first_node + q]
+        if n_members > 1:
+            _row_before(table, n, tied, time, width, row)
+            for e in range(n_members):
+                _copy_to_lanes(row, width, n_parts, (q * n_members + e) * n_parts, out)
+        _row_next(table, remaining, pool, n, tied, time, width, row)
+        for x in range(width):
+            row[x] *= time_weights[first_node + q]
+        for e in range(n_members):
+            if members[e] == d:
+                _copy_to_lanes(row, width, n_parts, (q * n_members + e) * n_parts, out)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _score_lanes(
+    own,
+    present,
+    n_present,
+    most,
+    rows,
+    n_lanes,
+    k_low,
+    k_high,
+    every_class,
+    share,
+    ks,
+    nodes,
+    weights,
+    is_free,
+    work,
+    out,
+):
+    """Add up the lanes: P(class wins) with every_class, otherwise P(`own` loses) for each k."""
+    n_parts = out.shape[0]
+    free, poly, wins = work[0], work[1], work[2]
+    v_own, k_open = _last_open_vote(own, present, n_present, most)
+    k_open = k_high if every_class else min(k_open, k_high)
+    for f in range(n_present if every_class else 1):
+        target = present[f] if every_class else own
+        for k in range(k_low, k_open + 1):
+            for x in range(n_lanes):
+                wins[k, x] = 0.0
+        v_high, sign = most[target], 1.0
+        if not every_class:
+            v_high, sign = v_own, -1.0
+            _add_any(own, present, n_present, most, rows, n_lanes, v_own, k_low, k_open, poly, wins)
+        add_wins(
+            target,
+            present,
+            n_present,
+            most,
+            rows,
+            n_lanes,
+            v_high,
+            k_low,
+            k_open,
+            nodes,
+            weights,
+            share,
+            sign,
+            free,
+            poly,
+            is_free,
+            wins,
+        )
+        for c in range(len(ks)):
+            if k_low <= ks[c] <= k_open:
+                for x in range(n_lanes):
+                    out[x % n_parts, target if every_class else c] += wins[ks[c], x]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -230,98 +361,103 @@ def _score_row(
     group,
     most,
     present,
+    members,
     is_free,
     rows,
+    row,
     work,
     out,
 ):
-    """Walk the tie groups of one row and add up the votes; returns how many classes were met."""
+    """Walk the tie groups of one row and add up the votes; returns how many classes were met.
+
+    With every_class out gets P(class wins), otherwise P(`own` loses) for each k: most
+    prefixes leave `own` no way to lose, or only for small k. All time nodes and next classes of a
+    group go through the votes side by side.
+    """
     n_parts, width = out.shape[0], tables.shape[1]
-    flat_rows = rows.reshape(rows.shape[0], width)
     k_low, k_high = ks[0], ks[0]
     for k in ks:
         k_low, k_high = min(k, k_low), max(k, k_high)
-    next_row = work[0].reshape(width)
-    free, poly, temp, wins = work[1], work[2], work[3], work[4]
+    for b in range(rows.shape[1]):
+        for x in range(rows.shape[2]):
+            rows[own, b, x] = 1.0 if b == 0 else 0.0
     n_present = np.int64(0)
     s = np.int64(0)
     n_groups = 0
     while position < row_end and s < depth and k_low <= k_high:
         end = group_end(tied, position, row_end, average)
-        g = end - position
+        n_members = np.int64(0)
         for e in range(position, end):
             c = labels[e]
             if most[c] == 0:
                 present[n_present] = c
                 n_present += 1
-                for x in range(width):
-                    flat_rows[c, x] = 1.0 if x < n_parts else 0.0
+            if group[c] == 0:
+                members[n_members] = c
+                n_members += 1
             most[c] += 1
             group[c] += 1
-        order = (g + 1) // 2
-        for q in range(order):
-            node = time_starts[order] + q
-            time = time_nodes[node]
-            if g > 1:
+        _, k_open = _last_open_vote(own, present, n_present, most)
+        if every_class or k_low <= k_open:
+            order = (end - position + 1) // 2
+            at_once = max(1, rows.shape[2] // (n_members * n_parts))
+            for first in range(0, order, at_once):
+                n_nodes = min(at_once, order - first)
                 for e in range(n_present):
                     d = present[e]
-                    if group[d] > 0:
-                        table = tables[starts[table_ids[d]] :]
-                        used = min((most[d] + 1) * n_parts, width)
-                        _row_before(table, counts[d], group[d], time, used, flat_rows[d])
-            for e in range(n_present):
-                d = present[e]
-                if group[d] == 0:
-                    continue
-                t = table_ids[d]
-                table = tables[starts[t] :]
-                # No class has more votes than items, so the rest of its row is never read.
-                used = min((most[d] + 1) * n_parts, width)
-                _row_next(table, remaining[t], pools[t], counts[d], group[d], time, used, next_row)
-                _swap_rows(flat_rows[d], next_row, used)
-                for f in range(n_present):
-                    target = present[f]
-                    if not every_class and target != own:
-                        continue
-                    for k in range(k_low, k_high + 1):
-                        for p in range(n_parts):
-                            wins[k, p] = 0.0
-                    add_wins(
-                        target,
-                        present,
-                        n_present,
-                        most,
-                        rows,
-                        k_low,
-                        k_high,
-                        nodes,
-                        weights,
-                        share,
-                        time_weights[node],
-                        free,
-                        poly,
-                        temp,
-                        is_free,
-                        wins,
+                    t = table_ids[d]
+                    _fill_lanes(
+                        d,
+                        tables[starts[t] :],
+                        remaining[t],
+                        pools[t],
+                        counts[d],
+                        group[d],
+                        members,
+                        n_members,
+                        time_nodes,
+                        time_weights,
+                        time_starts[order] + first,
+                        n_nodes,
+                        # No class has more votes than items: the rest is never read.
+                        min((most[d] + 1) * n_parts, width),
+                        n_parts,
+                        row,
+                        rows[d],
                     )
-                    for c in range(len(ks)):
-                        if ks[c] >= k_low:
-                            for p in range(n_parts):
-                                out[p, target if every_class else c] += wins[ks[c], p]
-                _swap_rows(flat_rows[d], next_row, used)
-        for e in range(position, end):
-            d = labels[e]
-            if group[d] > 0:
-                counts[d] += group[d]
-                group[d] = 0
-                row = tables[starts[table_ids[d]] + counts[d]]
-                for x in range(min((most[d] + 1) * n_parts, width)):
-                    flat_rows[d, x] = row[x]
-        s += g
+                _score_lanes(
+                    own,
+                    present,
+                    n_present,
+                    most,
+                    rows,
+                    n_nodes * n_members * n_parts,
+                    k_low,
+                    k_high,
+                    every_class,
+                    share,
+                    ks,
+                    nodes,
+                    weights,
+                    is_free,
+                    work,
+                    out,
+                )
+        for e in range(n_members):
+            counts[members[e]] += group[members[e]]
+            group[members[e]] = 0
+        s += end - position
         position = end
         n_groups += 1
         if n_groups % 4 == 0:
-            k_low = _finished_votes(present, n_present, most, rows, k_low, k_high, tol, poly, temp)
+            for e in range(n_present):
+                d = present[e]
+                used = min((most[d] + 1) * n_parts, width)
+                table_row = tables[starts[table_ids[d]] + counts[d]]
+                _copy_to_lanes(table_row, used, n_parts, 0, rows[d])
+            k_low = _finished_votes(
+                present, n_present, most, rows, n_parts, k_low, k_high, tol, work[1]
+            )
     return n_present
 
 
@@ -360,14 +496,17 @@ def score_counts(
     """
     n_parts, n_classes = out.shape[1], table_of.shape[1]
     size = tables.shape[1] // n_parts
+    n_lanes = max(LANES, n_classes * n_parts)
     counts = np.zeros(n_classes, np.int64)
     group = np.zeros(n_classes, np.int64)
     most = np.zeros(n_classes, np.int64)
     present = np.empty(n_classes, np.int64)
+    members = np.empty(n_classes, np.int64)
     table_ids = np.empty(n_classes, np.int64)
     is_free = np.empty(n_classes, np.bool_)
-    rows = np.empty((n_classes, size, n_parts))
-    work = np.empty((5, size, n_parts))
+    rows = np.empty((n_classes, size, n_lanes))
+    row = np.empty(size * n_parts)
+    work = np.empty((3, size, n_lanes))
     for i in range(start, stop):
         pure = True
         for e in range(indptr[i], min(indptr[i] + depth, indptr[i + 1])):
@@ -410,11 +549,17 @@ def score_counts(
             group,
             most,
             present,
+            members,
             is_free,
             rows,
+            row,
             work,
             out[i],
         )
+        if not every_class:
+            for p in range(n_parts):
+                for c in range(len(ks)):
+                    out[i, p, c] = 1.0 - out[i, p, c]
         for e in range(n_present):
             counts[present[e]] = 0
             most[present[e]] = 0
@@ -458,7 +603,6 @@ def hit_counts(
     row = flat_row.reshape(size, n_parts)
     first = np.empty(n_parts)
     poly = np.empty((size, n_parts))
-    temp = np.empty((size, n_parts))
     for i in range(start, stop):
         for c in range(n_classes):
             counts[c] = 0
@@ -496,7 +640,7 @@ def hit_counts(
                         top = min(counts[d] + group[d], size - 1)
                         width = (top + 1) * n_parts
                         _row_before(table, counts[d], group[d], time, width, flat_row)
-                        degree = _multiply_parts(poly, degree, row, top, size - 1, temp)
+                        degree = _multiply(poly, degree, row, top, size - 1, n_parts)
                 for p in range(n_parts):
                     for c in range(len(ks)):
                         fewer = 0.0

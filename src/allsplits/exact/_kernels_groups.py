@@ -85,7 +85,6 @@ def _add_bunch(
     rows,
     free,
     poly,
-    temp,
     is_free,
     wins,
     out,
@@ -115,6 +114,8 @@ def _add_bunch(
                 n_present,
                 most,
                 rows,
+                np.int64(1),
+                most[target],
                 k,
                 k,
                 nodes,
@@ -123,7 +124,6 @@ def _add_bunch(
                 scale / all_ways,
                 free,
                 poly,
-                temp,
                 is_free,
                 wins,
             )
@@ -252,7 +252,6 @@ def _take_bunches(
                     rows,
                     work[0],
                     work[1],
-                    work[2],
                     is_free,
                     wins,
                     out,
@@ -327,7 +326,7 @@ def group_scores(
     most = np.zeros(n_classes, np.int64)
     is_free = np.empty(n_classes, np.bool_)
     rows = np.zeros((n_classes, k_max + 1, 1))
-    work = np.empty((3, k_max + 1, 1))
+    work = np.empty((2, k_max + 1, 1))
     wins = np.empty((k_max + 1, 1))
     if constant:
         everything = _choose(n_others, n_train)
