@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from numbers import Integral
 
@@ -35,13 +36,31 @@ def map_row_ranges(
     """Call ``kernel(start, stop)`` on ranges that cover ``range(n_rows)``, side by side.
 
     Each row is written by exactly one call, so the result does not depend on `n_threads`. There
-    are more ranges than threads so that slow rows do not leave a thread idle.
+    are more ranges than threads so that slow rows do not leave a thread idle. The kernel must not
+    call this function: it would wait for its own thread.
     """
     step = max(smallest, -(-n_rows // (4 * n_threads)))
     if n_threads == 1 or n_rows <= step:
         kernel(0, n_rows)
         return
-    with ThreadPoolExecutor(n_threads) as pool:
-        starts = range(0, n_rows, step)
-        for future in [pool.submit(kernel, s, min(s + step, n_rows)) for s in starts]:
+    starts = range(0, n_rows, step)
+    futures = [_pool(n_threads).submit(kernel, s, min(s + step, n_rows)) for s in starts]
+    try:
+        for future in futures:
             future.result()
+    except BaseException:
+        # Nobody writes into the caller's arrays after an error or Ctrl-C.
+        for future in futures:
+            future.cancel()
+        wait(futures)
+        raise
+
+
+@lru_cache
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    """Threads that wait for the next call: starting them costs more than a small kernel."""
+    return ThreadPoolExecutor(n_threads, thread_name_prefix="allsplits")
+
+
+# Threads do not survive a fork: the child starts its own.
+os.register_at_fork(after_in_child=_pool.cache_clear)

@@ -12,26 +12,46 @@ __all__ = ["collect_near", "direct_rows", "finish_sorted_rows", "rerank_candidat
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def direct_rows(transposed, points, start, stop, out):
-    """out[i, j] = sum over features of (points[i] - x_j)², by differences, never expanded."""
-    n_features, n = transposed.shape
+def direct_rows(transposed, points, start, stop, upper, out):
+    """out[i, j] = sum over features of (points[i] - x_j)², by differences, never expanded.
+
+    With `upper` only for j ≥ i: `mirror_rows` knows the rest.
+    """
+    n_features = transposed.shape[0]
     for i in range(start, stop):
-        row = out[i]
-        for j in range(n):
+        # Slices that start at 0 are vectorised, loops that start at `low` are not.
+        low = i if upper else 0
+        row = out[i, low:]
+        for j in range(len(row)):
             row[j] = 0.0
         # Four features at a time: the row is read and written a quarter as often.
         quads = n_features - n_features % 4
         for f in range(0, quads, 4):
-            for j in range(n):
-                a = points[i, f] - transposed[f, j]
-                b = points[i, f + 1] - transposed[f + 1, j]
-                c = points[i, f + 2] - transposed[f + 2, j]
-                d = points[i, f + 3] - transposed[f + 3, j]
+            x0, x1 = transposed[f, low:], transposed[f + 1, low:]
+            x2, x3 = transposed[f + 2, low:], transposed[f + 3, low:]
+            for j in range(len(row)):
+                a = points[i, f] - x0[j]
+                b = points[i, f + 1] - x1[j]
+                c = points[i, f + 2] - x2[j]
+                d = points[i, f + 3] - x3[j]
                 row[j] += (a * a + b * b) + (c * c + d * d)
         for f in range(quads, n_features):
-            for j in range(n):
-                a = points[i, f] - transposed[f, j]
+            x0 = transposed[f, low:]
+            for j in range(len(row)):
+                a = points[i, f] - x0[j]
                 row[j] += a * a
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def mirror_rows(start, stop, out):
+    """out[i, j] = out[j, i] for j < i, tile by tile so that columns are read from the cache."""
+    tile = 16
+    for first in range(start, stop, tile):
+        last = min(first + tile, stop)
+        for left in range(0, last, tile):
+            for i in range(first, last):
+                for j in range(left, min(left + tile, i)):
+                    out[i, j] = out[j, i]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -163,28 +183,29 @@ def rerank_candidates(
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def collect_near(
-    rows, thresholds, items, keys, tied, lengths, start, stop, depth, tolerance, floor
-):
-    """From full rows of keys, gather all that are within the row's threshold, sorted."""
+def collect_near(rows, thresholds, start, stop, items, keys):
+    """From full rows of keys, gather all that are within the row's threshold; infinity fills up."""
     n = rows.shape[1]
+    near = np.empty(n, np.int32)
     for i in range(start, stop):
         count = 0
+        # Written always and kept sometimes: a branch here would be guessed wrong too often.
         for j in range(n):
-            if rows[i, j] <= thresholds[i]:
-                items[i, count] = j
-                keys[i, count] = rows[i, j]
-                count += 1
-        if count > 48:
-            _heap_sort(keys[i], items[i], np.int64(0), count)
-        else:
-            _insertion_sort(keys[i], items[i], count)
-        lengths[i] = _mark_ties(keys[i], items[i], tied[i], count, depth, tolerance, floor)
+            near[count] = j
+            count += rows[i, j] <= thresholds[i]
+        for c in range(count):
+            items[i, c] = near[c]
+            keys[i, c] = rows[i, near[c]]
+        for c in range(count, items.shape[1]):
+            items[i, c] = -1
+            keys[i, c] = np.inf
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def finish_sorted_rows(items, keys, tied, lengths, start, stop, depth, tolerance, floor):
-    """Ties and ends of rows that are sorted already."""
+    """Ties and ends of rows that are sorted already; infinite keys are no neighbours."""
     for i in range(start, stop):
         n = items.shape[1]
+        while n > 0 and keys[i, n - 1] == np.inf:
+            n -= 1
         lengths[i] = _mark_ties(keys[i], items[i], tied[i], n, depth, tolerance, floor)

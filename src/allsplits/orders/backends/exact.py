@@ -25,6 +25,7 @@ from allsplits.orders._kernels import (
     collect_near,
     direct_rows,
     finish_sorted_rows,
+    mirror_rows,
     rerank_candidates,
 )
 from allsplits.orders._metric import Metric
@@ -81,14 +82,19 @@ def _direct_rows(points: Array, n_threads: int) -> Callable[[NDArray[np.intp]], 
     transposed = np.ascontiguousarray(points.T)
 
     def rows(numbers: NDArray[np.intp]) -> Array:
-        out = np.empty((len(numbers), len(points)))
-        queries = points[numbers]
+        n_rows = len(numbers)
+        out = np.empty((n_rows, len(points)))
+        # All rows at once are symmetric. Mirroring costs as much as a few features.
+        upper = n_rows == len(points) and len(transposed) >= 8
+        queries = points if upper else points[numbers]
         map_row_ranges(
-            lambda start, stop: direct_rows(transposed, queries, start, stop, out),
-            len(numbers),
+            lambda start, stop: direct_rows(transposed, queries, start, stop, upper, out),
+            n_rows,
             n_threads,
             smallest=8,
         )
+        if upper:
+            map_row_ranges(lambda start, stop: mirror_rows(start, stop, out), n_rows, n_threads)
         return out
 
     return rows
@@ -149,51 +155,47 @@ class _FullRowSearch:
         self, numbers: NDArray[np.intp]
     ) -> tuple[NDArray[np.int32], Array, NDArray[np.bool_], NDArray[np.int64]]:
         """Padded (items, keys, tied, lengths) of the given samples."""
-        keys = self.rows(numbers)
-        keys[np.arange(len(numbers)), numbers] = np.inf
+        rows = self.rows(numbers)
+        rows[np.arange(len(numbers)), numbers] = np.inf
+        few = self.depth <= self.n_samples // 2
+        thresholds, width = self._near(rows) if few else (np.empty(0), self.n_samples - 1)
+        items = np.empty((len(numbers), width), dtype=np.int32)
+        keys = np.empty(items.shape)
+        tied = np.empty(items.shape, dtype=bool)
         lengths = np.empty(len(numbers), dtype=np.int64)
-        if self.depth > self.n_samples // 8:
-            items, keys = self._sort_all(keys)
-            tied = np.empty(items.shape, dtype=bool)
-            kernel = lambda a, b: finish_sorted_rows(  # noqa: E731
-                items, keys, tied, lengths, a, b, self.depth, self.tolerance, self.floor
-            )
-        else:
-            rows = keys
-            kth = np.partition(rows, self.depth - 1, axis=1)[:, self.depth - 1]
-            # A little past the threshold, so that a tie group is seen to end.
-            thresholds = kth * (1 + 1e-6)
-            width = int(np.max(np.sum(rows <= thresholds[:, None], axis=1)))
-            items = np.empty((len(numbers), width), dtype=np.int32)
-            keys = np.empty(items.shape)
-            tied = np.empty(items.shape, dtype=bool)
-            kernel = lambda a, b: collect_near(  # noqa: E731
-                rows,
-                thresholds,
-                items,
-                keys,
-                tied,
-                lengths,
-                a,
-                b,
-                self.depth,
-                self.tolerance,
-                self.floor,
-            )
-        map_row_ranges(kernel, len(numbers), self.n_threads)
-        return items, keys, tied, lengths
-
-    def _sort_all(self, keys: Array) -> tuple[NDArray[np.int32], Array]:
-        items = np.empty((len(keys), self.n_samples - 1), dtype=np.int32)
-        ordered = np.empty(items.shape)
 
         def sort(start: int, stop: int) -> None:
-            rank = np.argsort(keys[start:stop], axis=1)[:, :-1]
-            items[start:stop] = rank
-            ordered[start:stop] = np.take_along_axis(keys[start:stop], rank, axis=1)
+            part = slice(start, stop)
+            if few:
+                collect_near(rows, thresholds, start, stop, items, keys)
+                rank = np.argsort(keys[part], axis=1)
+                items[part] = np.take_along_axis(items[part], rank, axis=1)
+                keys[part] = np.take_along_axis(keys[part], rank, axis=1)
+            else:
+                rank = np.argsort(rows[part], axis=1)[:, :-1]
+                items[part] = rank
+                keys[part] = np.take_along_axis(rows[part], rank, axis=1)
+            finish_sorted_rows(
+                items, keys, tied, lengths, start, stop, self.depth, self.tolerance, self.floor
+            )
 
-        map_row_ranges(sort, len(keys), self.n_threads, smallest=8)
-        return items, ordered
+        map_row_ranges(sort, len(numbers), self.n_threads, smallest=8)
+        return items, keys, tied, lengths
+
+    def _near(self, rows: Array) -> tuple[Array, int]:
+        """How far the neighbours that are wanted reach in each row, and how many that are."""
+        thresholds = np.empty(len(rows))
+        counts = np.empty(len(rows), dtype=np.int64)
+
+        def look(start: int, stop: int) -> None:
+            part = slice(start, stop)
+            kth = np.partition(rows[part], self.depth - 1, axis=1)[:, self.depth - 1]
+            # A little past the last, so that a tie group is seen to end.
+            thresholds[part] = kth * (1 + 1e-6)
+            counts[part] = np.count_nonzero(rows[part] <= thresholds[part, None], axis=1)
+
+        map_row_ranges(look, len(rows), self.n_threads, smallest=8)
+        return thresholds, int(counts.max())
 
 
 class _CandidateSearch:
