@@ -3,5 +3,15 @@
 from allsplits.exact._combine import SUPPORTED, solve
 from allsplits.exact.masses import Column
 from allsplits.exact.problem import Answer, Exclusion, Options, Problem
+from allsplits.exact.weights import VoteWeights
 
-__all__ = ["SUPPORTED", "Answer", "Column", "Exclusion", "Options", "Problem", "solve"]
+__all__ = [
+    "SUPPORTED",
+    "Answer",
+    "Column",
+    "Exclusion",
+    "Options",
+    "Problem",
+    "VoteWeights",
+    "solve",
+]

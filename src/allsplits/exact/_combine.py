@@ -11,6 +11,7 @@ from allsplits.exact.fixed_size import solve_majority, solve_ranked
 from allsplits.exact.groups import solve_groups
 from allsplits.exact.problem import Answer, Problem, Solver, run
 from allsplits.exact.regression import solve_mean
+from allsplits.exact.weighted import solve_weighted, solve_weighted_mean
 from allsplits.exceptions import UnsupportedError
 
 __all__ = ["SUPPORTED", "solve"]
@@ -20,6 +21,8 @@ SUPPORTED: dict[tuple[str, str], Callable[[Problem], Solver]] = {
     ("fixed size", "majority"): solve_majority,
     ("fixed size", "ranked"): solve_ranked,
     ("fixed size", "mean"): solve_mean,
+    ("fixed size", "weighted"): solve_weighted,
+    ("fixed size", "weighted mean"): solve_weighted_mean,
     ("independent draws", "majority"): solve_majority,
     ("independent draws", "ranked"): solve_ranked,
     ("independent draws", "mean"): solve_mean,

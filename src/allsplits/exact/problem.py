@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
 from allsplits.exact.masses import Column
+from allsplits.exact.weights import VoteWeights
 from allsplits.orders import NeighborOrder, iter_orders
 
 __all__ = ["Answer", "Exclusion", "Options", "Problem", "Solver"]
@@ -28,6 +29,8 @@ class Options:
     label_ties: Literal["first", "share"] = "first"
     exact: bool = False
     tol: float = 1e-15
+    vote_tol: float = 1e-4
+    max_states: int = 1 << 17
     backend: str = "auto"
     n_jobs: int | None = None
     progress: bool = False
@@ -87,12 +90,13 @@ class Problem:
     codes: NDArray[np.int32]
     n_classes: int
     targets: Floats
-    vote: Literal["majority", "ranked", "mean"]
+    vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean"]
     columns: list[Column]
     balanced: bool
     want_samples: bool
     options: Options
     exclusion: Exclusion | None = None
+    weights: VoteWeights | None = None
 
     @property
     def n_samples(self) -> int:

@@ -9,7 +9,8 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 
 from allsplits._validation import check_count
-from allsplits.exceptions import InvalidTypeError, UnsupportedError
+from allsplits.exact import VoteWeights
+from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.orders import Metric
 
 __all__ = ["VoteSettings", "read_estimator"]
@@ -17,15 +18,19 @@ __all__ = ["VoteSettings", "read_estimator"]
 
 @dataclass(frozen=True)
 class VoteSettings:
-    """What decides a vote: how many neighbours, by which metric, for classes or for numbers."""
+    """What decides a vote: how many neighbours, by which metric, for classes or for numbers.
+
+    `weights` is None for equal votes.
+    """
 
     n_neighbors: int
     metric: Metric
     regression: bool
+    weights: VoteWeights | None
 
 
 def read_estimator(estimator: Any) -> VoteSettings:
-    """Read a KNeighborsClassifier or KNeighborsRegressor with uniform weights."""
+    """Read a KNeighborsClassifier or KNeighborsRegressor."""
     if isinstance(estimator, Pipeline):
         raise InvalidTypeError(
             "estimator must be a KNeighborsClassifier or KNeighborsRegressor; got a Pipeline. Its "
@@ -38,10 +43,18 @@ def read_estimator(estimator: Any) -> VoteSettings:
             "estimator must be a scikit-learn KNeighborsClassifier or KNeighborsRegressor; "
             f"got {type(estimator).__name__}"
         )
-    if estimator.weights not in ("uniform", None):
-        raise UnsupportedError(
-            f"estimator has weights={estimator.weights!r}; supported: weights='uniform'"
-        )
+    regression = isinstance(estimator, KNeighborsRegressor)
+    weights = _read_weights(estimator.weights, positive=regression)
     k = check_count("n_neighbors", estimator.n_neighbors, at_least=1)
     metric = Metric.resolve(estimator.metric, estimator.p, estimator.metric_params)
-    return VoteSettings(k, metric, isinstance(estimator, KNeighborsRegressor))
+    return VoteSettings(k, metric, regression, weights)
+
+
+def _read_weights(weights: Any, *, positive: bool) -> VoteWeights | None:
+    if weights is None or (isinstance(weights, str) and weights == "uniform"):
+        return None
+    if callable(weights) or (isinstance(weights, str) and weights == "distance"):
+        return VoteWeights(weights, positive)
+    raise InvalidInputError(
+        f"weights must be 'uniform', 'distance', None or a callable on distances; got {weights!r}"
+    )

@@ -24,6 +24,8 @@ def evaluate(
     label_ties: Literal["first", "share"] = "first",
     exact: bool = False,
     tol: float = 1e-15,
+    vote_tol: float = 1e-4,
+    max_states: int = 1 << 17,
     backend: str = "auto",
     n_jobs: int | None = None,
     progress: bool = False,
@@ -36,8 +38,8 @@ def evaluate(
     Parameters
     ----------
     estimator : KNeighborsClassifier or KNeighborsRegressor
-        scikit-learn's own estimator with uniform weights; n_neighbors, metric, p and metric_params
-        are honoured. It is not fitted.
+        scikit-learn's own estimator; n_neighbors, weights, metric, p and metric_params are
+        honoured. It is not fitted.
     X : array-like or data frame of shape (n_samples, n_features)
         The samples; the distance matrix with ``metric="precomputed"``; or a NeighborOrder.
     y : array-like of shape (n_samples,)
@@ -64,6 +66,13 @@ def evaluate(
     tol : float, default=1e-15
         Probability mass that may be left out to keep the neighbour search shallow. What is left
         out is part of `error_bound`; 0 leaves out nothing.
+    vote_tol : float, default=1e-4
+        Weighted votes only. Sets of voters are counted, exactly where that is affordable; where it
+        is not, the score is certain to lie within ± `error_bound`, at most `vote_tol` (for a
+        regressor: times the variance of y).
+    max_states : int, default=131072
+        Weighted votes only: how many partial votes may be held for one sample (64 bytes each and
+        thread). If `vote_tol` cannot be met with so many, an error says what would fit.
     backend : {"auto", "exact"}, default="auto"
         Neighbour search.
     n_jobs : int, default=None
@@ -87,8 +96,8 @@ def evaluate(
     set of 120 of 150 samples)
     """
     options = check_options(
-        distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, backend=backend,
-        n_jobs=n_jobs, progress=progress,
+        distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, vote_tol=vote_tol,
+        max_states=max_states, backend=backend, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     setup = Setup.read(estimator, X, y, scoring, options, groups)
     law = setup.resolve(cv)
@@ -96,7 +105,7 @@ def evaluate(
     problem = setup.problem([Column(k, law)], want_samples=True)
     answer = solve(problem)
     shares = answer.prediction_proba
-    if exact and problem.vote == "majority":
+    if exact and problem.vote in ("majority", "weighted"):
         shares = solve(replace(problem, options=replace(options, exact=False))).prediction_proba
     if answer.sample_scores is None or answer.sample_weight is None:
         raise AssertionError("sample values were asked for")

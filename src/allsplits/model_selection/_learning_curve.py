@@ -33,6 +33,8 @@ def learning_curve(
     label_ties: Literal["first", "share"] = "first",
     exact: bool = False,
     tol: float = 1e-15,
+    vote_tol: float = 1e-4,
+    max_states: int = 1 << 17,
     backend: str = "auto",
     n_jobs: int | None = None,
     progress: bool = False,
@@ -51,7 +53,7 @@ def learning_curve(
         to one less than the smallest class.
     stratify : bool, default=False
         Take the same number of training samples ("shots") from each class.
-    estimator, X, y, scoring, distance_ties, label_ties, exact, tol, backend, n_jobs, progress :
+    estimator, X, y and all others :
         As in `evaluate`.
 
     Returns
@@ -68,8 +70,8 @@ def learning_curve(
     Curve(accuracy for train_size = 1 … 149: best 0.96... at ..., ± ...)
     """
     options = check_options(
-        distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, backend=backend,
-        n_jobs=n_jobs, progress=progress,
+        distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, vote_tol=vote_tol,
+        max_states=max_states, backend=backend, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     setup = Setup.read(estimator, X, y, scoring, options)
     k = setup.scoring.rank or setup.settings.n_neighbors

@@ -44,6 +44,8 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         options = check_options(
             distance_ties=self.distance_ties,
             label_ties=getattr(self, "label_ties", "first"),
+            vote_tol=self.vote_tol,
+            max_states=self.max_states,
             n_jobs=self.n_jobs,
         )
         pairs = list(product(_several("weights", self.weights), _several("metric", self.metric)))
@@ -120,15 +122,16 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
     n_neighbors : int or iterable of int, default=(1, 2, …, 50)
         Candidates for the number of neighbours. Those larger than the smallest training set are
         left out with a warning.
-    weights : str or sequence, default=("uniform",)
-        Candidates for the weights.
+    weights : str, callable or sequence, default=("uniform",)
+        Candidates for the weights: "uniform", "distance" or functions of the distance. The last two
+        need a law of fixed size, for example ``cv=KFold(5)``.
     metric : str, callable or sequence, default=("minkowski",)
         Candidates for the metric.
     p : float, default=2
         Power of the Minkowski metric.
     metric_params : dict, default=None
         Further parameters of the metrics.
-    cv, scoring, distance_ties, label_ties, n_jobs :
+    cv, scoring, distance_ties, label_ties, vote_tol, max_states, n_jobs :
         As in `evaluate`.
 
     Attributes
@@ -172,6 +175,8 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
         scoring: str | None = None,
         distance_ties: Literal["average", "index"] = "average",
         label_ties: Literal["first", "share"] = "first",
+        vote_tol: float = 1e-4,
+        max_states: int = 1 << 17,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -183,6 +188,8 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
         self.scoring = scoring
         self.distance_ties = distance_ties
         self.label_ties = label_ties
+        self.vote_tol = vote_tol
+        self.max_states = max_states
         self.n_jobs = n_jobs
 
     @property
@@ -208,15 +215,16 @@ class KNeighborsRegressorCV(RegressorMixin, _NeighborsCV):  # type: ignore[misc]
     n_neighbors : int or iterable of int, default=(1, 2, …, 50)
         Candidates for the number of neighbours. Those larger than the smallest training set are
         left out with a warning.
-    weights : str or sequence, default=("uniform",)
-        Candidates for the weights.
+    weights : str, callable or sequence, default=("uniform",)
+        Candidates for the weights: "uniform", "distance" or functions of the distance. The last two
+        need a law of fixed size, for example ``cv=KFold(5)``.
     metric : str, callable or sequence, default=("minkowski",)
         Candidates for the metric.
     p : float, default=2
         Power of the Minkowski metric.
     metric_params : dict, default=None
         Further parameters of the metrics.
-    cv, scoring, distance_ties, n_jobs :
+    cv, scoring, distance_ties, vote_tol, max_states, n_jobs :
         As in `evaluate`.
 
     Attributes
@@ -256,6 +264,8 @@ class KNeighborsRegressorCV(RegressorMixin, _NeighborsCV):  # type: ignore[misc]
         cv: Any = None,
         scoring: str | None = None,
         distance_ties: Literal["average", "index"] = "average",
+        vote_tol: float = 1e-4,
+        max_states: int = 1 << 17,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -266,6 +276,8 @@ class KNeighborsRegressorCV(RegressorMixin, _NeighborsCV):  # type: ignore[misc]
         self.cv = cv
         self.scoring = scoring
         self.distance_ties = distance_ties
+        self.vote_tol = vote_tol
+        self.max_states = max_states
         self.n_jobs = n_jobs
 
 

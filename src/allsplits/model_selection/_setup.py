@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from allsplits._threads import thread_count
 from allsplits._validation import (
     check_choice,
+    check_count,
     check_groups,
     check_labels,
     check_points,
@@ -35,6 +36,11 @@ def check_options(**values: Any) -> Options:
     check_choice("backend", options.backend, ("auto", "exact"))
     if not isinstance(options.tol, numbers.Real) or not 0 <= options.tol < 1:
         raise InvalidInputError(f"tol must be a number from 0 to below 1; got {options.tol!r}")
+    if not isinstance(options.vote_tol, numbers.Real) or not 0 < options.vote_tol < 1:
+        raise InvalidInputError(
+            f"vote_tol must be a number between 0 and 1; got {options.vote_tol!r}"
+        )
+    check_count("max_states", options.max_states, at_least=64)
     thread_count(options.n_jobs)
     return options
 
@@ -94,9 +100,14 @@ class Setup:
         for column in columns:
             self.check_neighbors(column.k, column.law)
         regression, samples = self.settings.regression, self.samples
-        vote: Literal["majority", "ranked", "mean"] = "majority"
-        if regression or self.scoring.rank is not None:
-            vote = "mean" if regression else "ranked"
+        weights = self.settings.weights
+        vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean"]
+        if self.scoring.rank is not None:
+            vote = "ranked"
+        elif weights is None:
+            vote = "mean" if regression else "majority"
+        else:
+            vote = "weighted mean" if regression else "weighted"
         return Problem(
             X=self.X,
             metric=self.settings.metric,
@@ -108,4 +119,5 @@ class Setup:
             balanced=self.scoring.name == "balanced_accuracy",
             want_samples=want_samples,
             options=self.options,
+            weights=weights,
         )

@@ -29,6 +29,8 @@ def validation_curve(
     label_ties: Literal["first", "share"] = "first",
     exact: bool = False,
     tol: float = 1e-15,
+    vote_tol: float = 1e-4,
+    max_states: int = 1 << 17,
     backend: str = "auto",
     n_jobs: int | None = None,
     progress: bool = False,
@@ -39,8 +41,7 @@ def validation_curve(
     ----------
     n_neighbors : iterable of int, default=range(1, 51)
         The numbers of neighbours; they replace the estimator's own.
-    estimator, X, y, cv, scoring, groups, distance_ties, label_ties, exact, tol, backend, n_jobs, \
-progress :
+    estimator, X, y, cv and all others :
         As in `evaluate`; recall@R does not depend on n_neighbors and is refused.
 
     Returns
@@ -59,8 +60,8 @@ progress :
     Curve(accuracy for n_neighbors = 1 … 30: best 0.96... at ..., ± ...)
     """
     options = check_options(
-        distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, backend=backend,
-        n_jobs=n_jobs, progress=progress,
+        distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, vote_tol=vote_tol,
+        max_states=max_states, backend=backend, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     setup = Setup.read(estimator, X, y, scoring, options, groups)
     law = setup.resolve(cv)

@@ -1,0 +1,169 @@
+"""Weighted votes in Fractions: every state of the vote, merged where states agree.
+
+A state is how many have voted and what the votes amount to: the sums of the classes, or the two
+sums of a weighted mean. Slow and simple; `max_states` keeps it from running away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations, product
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from allsplits.exact.fixed_size import class_weights, sample_weights
+from allsplits.exact.masses import deepest_prefix
+from allsplits.exact.problem import Answer, Problem, Solver
+from allsplits.exact.rational import groups_of
+from allsplits.exceptions import UnsupportedError
+from allsplits.orders import NeighborOrder
+
+__all__ = ["solve_rational"]
+
+#: Sums of the votes by class, or (Σ w·target, Σ w).
+Sums = tuple[Fraction, ...]
+States = dict[tuple[int, Sums], Fraction]
+
+
+def solve_rational(problem: Problem) -> Solver:
+    """exact=True for weighted votes and weighted means."""
+    values: list[list[Fraction]] = []
+
+    def add(order: NeighborOrder, _: int) -> None:
+        if problem.weights is None:
+            raise TypeError("a weighted vote needs weights")
+        weights = problem.weights.rational(order)
+        for row in range(order.n_samples):
+            start, stop = order.indptr[row], order.indptr[row + 1]
+            values.append(_row(problem, order, row, weights[start:stop]))
+
+    def finish() -> Answer:
+        n_columns = len(problem.columns)
+        per_sample = (
+            [Fraction(1, problem.n_samples)] * problem.n_samples
+            if _is_mean(problem)
+            else [class_weights(problem)[code] for code in problem.codes]
+        )
+        fractions = tuple(
+            sum((w * line[c] for w, line in zip(per_sample, values, strict=True)), Fraction(0))
+            for c in range(n_columns)
+        )
+        return Answer(
+            scores=np.array([float(value) for value in fractions]),
+            error_bound=np.zeros(n_columns),
+            sample_weight=np.array([float(w) for w in per_sample])
+            if _is_mean(problem)
+            else sample_weights(problem),
+            fractions=fractions,
+            sample_scores=np.array(values, dtype=np.float64),
+            sample_fractions=tuple(map(tuple, values)),
+        )
+
+    return Solver(deepest_prefix(problem.columns), add, finish)
+
+
+def _is_mean(problem: Problem) -> bool:
+    return problem.vote == "weighted mean"
+
+
+def _row(
+    problem: Problem, order: NeighborOrder, row: int, weights: Sequence[Fraction | None]
+) -> list[Fraction]:
+    """The value of one sample for each column."""
+    own = order.first_row + row
+    groups = list(groups_of(order, row, problem.options.average))
+    line = []
+    for column in problem.columns:
+        total = Fraction(0)
+        for component in column.law.components:
+            for sums, mass in _outcomes(problem, groups, weights, column.k, component.train):
+                total += component.weight * mass * _value(problem, own, sums)
+        line.append(total)
+    return line
+
+
+def _value(problem: Problem, own: int, sums: Sums) -> Fraction:
+    if _is_mean(problem):
+        return -((sums[0] / sums[1] - Fraction(problem.targets[own].item())) ** 2)
+    best = max(sums)
+    winners = [c for c, total in enumerate(sums) if total == best]
+    if problem.options.share:
+        return Fraction(int(problem.codes[own] in winners), len(winners))
+    return Fraction(int(problem.codes[own] == winners[0]))
+
+
+def _outcomes(
+    problem: Problem,
+    groups: Sequence[Any],
+    weights: Sequence[Fraction | None],
+    k: int,
+    train: int,
+) -> Iterator[tuple[Sums, Fraction]]:
+    """All (sums, probability) with which a vote of k can end."""
+    width = 2 if _is_mean(problem) else problem.n_classes
+    states: States = {(0, (Fraction(0),) * width): Fraction(1)}
+    n, s = problem.n_samples - 1, 0
+    for i, group in enumerate(groups):
+        weight = weights[s]
+        new: States = {}
+        for (t, sums), mass in states.items():
+            for y, votes, share in _group_votes(problem, group, n, s, train, t, k):
+                factor = Fraction(1) if weight is None else weight
+                total = tuple(a + factor * b for a, b in zip(sums, votes, strict=True))
+                key = (t + y, total)
+                new[key] = new.get(key, Fraction(0)) + mass * share
+        s += len(group)
+        # Voters at distance 0 decide alone.
+        nearest_done = weight is None and (i + 1 == len(groups) or weights[s] is not None)
+        states = {}
+        for (t, sums), mass in new.items():
+            if t == k or (nearest_done and t > 0):
+                yield sums, mass
+            else:
+                states[t, sums] = mass
+        if len(states) > problem.options.max_states:
+            raise UnsupportedError(
+                f"exact=True with weighted votes and n_neighbors={k} needs more than "
+                f"max_states={problem.options.max_states} states for one sample; use "
+                "exact=False, whose error_bound says how far it can be off"
+            )
+
+
+def _group_votes(
+    problem: Problem, group: Any, n: int, s: int, train: int, t: int, k: int
+) -> Iterator[tuple[int, tuple[Any, ...], Fraction]]:
+    """(voters, their plain votes, probability) that a tie group can add to a vote of t."""
+    g = len(group)
+    ways = comb(n - s, train - t)
+    for y in range(min(g, k - t) + 1):
+        members = range(y, g + 1) if y == k - t else (y,)
+        chance = Fraction(
+            sum(comb(g, x) * comb(n - s - g, train - t - x) for x in members if train - t >= x),
+            ways,
+        )
+        if chance:
+            for votes, share in _compositions(problem, group, y):
+                yield y, votes, chance * share
+
+
+def _compositions(
+    problem: Problem, group: Any, y: int
+) -> Iterator[tuple[tuple[Any, ...], Fraction]]:
+    """Votes of a uniform y-subset of the group."""
+    ways = comb(len(group), y)
+    if _is_mean(problem):
+        targets = [Fraction(problem.targets[j].item()) for j in group.tolist()]
+        for chosen in combinations(targets, y):
+            yield (sum(chosen, Fraction(0)), y), Fraction(1, ways)
+        return
+    labels = problem.codes[group].tolist()
+    counts = [labels.count(c) for c in range(problem.n_classes)]
+    for votes in product(*(range(min(count, y) + 1) for count in counts)):
+        if sum(votes) == y:
+            number = 1
+            for count, b in zip(counts, votes, strict=True):
+                number *= comb(count, b)
+            yield votes, Fraction(number, ways)
