@@ -50,14 +50,14 @@ def _leader(sums, to_come, k):
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _fill_to_come(counts, weights, k, out):
     """out[i, u, c] = what the u heaviest items of class c in groups i and later weigh."""
-    n_groups, n_classes = counts.shape
+    n_classes, n_groups = counts.shape
     heaviest = np.zeros((n_classes, k), np.int64)
     for u in range(k + 1):
         for c in range(n_classes):
             out[n_groups, u, c] = 0
     for i in range(n_groups - 1, -1, -1):
         for c in range(n_classes):
-            for _ in range(min(counts[i, c], k)):
+            for _ in range(min(counts[c, i], k)):
                 weight = weights[i]
                 for u in range(k):
                     if heaviest[c, u] < weight:
@@ -114,7 +114,8 @@ def _walk(
 ):  # fmt: skip
     """Follow all branches; `out` gets what they end with."""
     n_slots, n_groups = len(slots), len(before)
-    parent = np.full(n_slots + 1, -1)
+    parent = np.empty(n_slots + 1, np.int64)
+    parent[0] = -1
     option = np.zeros(n_slots + 1, np.int64)
     last = np.zeros(n_slots + 1, np.int64)
     mass = np.ones(n_slots + 1)
@@ -200,19 +201,19 @@ def many_class_vote(
 ):
     """out[c] = P(class c wins); what is missing of 1 is unknown.
 
-    counts[i, c] items of class c are in tie group i and weigh weights[i] each; the first n_zero
+    counts[c, i] items of class c are in tie group i and weigh weights[i] each; the first n_zero
     groups are at distance 0. Branches less likely than `rare` are left open, and so are all once
     max_nodes have been visited.
     """
-    n_groups, n_classes = counts.shape
+    n_classes, n_groups = counts.shape
     first_part = np.zeros(n_groups + 1, np.int64)
     parts = np.empty(n_groups * n_classes, np.int64)
     members = np.empty(n_groups * n_classes, np.int64)
-    n_parts = 0
+    n_parts = np.int64(0)
     for i in range(n_groups):
         for c in range(n_classes):
-            if counts[i, c] > 0:
-                parts[n_parts], members[n_parts] = c, counts[i, c]
+            if counts[c, i] > 0:
+                parts[n_parts], members[n_parts] = c, counts[c, i]
                 n_parts += 1
         first_part[i + 1] = n_parts
     slots = np.empty((n_groups + n_parts, 3), np.int64)

@@ -61,61 +61,51 @@ def _list_parts(target, s, up, down, weight, k, backward, chances, starts, row, 
 def _write_list(
     sums, mass, starts, parts, factors, n, new_sums, new_mass, at, spare_sums, spare_mass
 ):
-    """Merge the parts of one list, two by two; returns where it ends."""
+    """Merge the parts of one list, one after the other; returns where it ends."""
     if n == 0:
         return at
-    x = parts[0, 0]
-    if n == 1:
-        return merge_lists(
-            sums, mass, starts[x], starts[x + 1], parts[0, 1], factors[0],
-            sums, mass, 0, 0, 0, 0.0, new_sums, new_mass, at,
+    left_sums, left_mass = sums, mass
+    left, left_end = starts[parts[0, 0]], starts[parts[0, 0] + 1]
+    shift, factor = parts[0, 1], factors[0]
+    end = at
+    for i in range(1, max(n, 2)):
+        part = parts[min(i, n - 1), 0]
+        right, right_end = starts[part], starts[part + 1] if i < n else starts[part]
+        last = i >= n - 1
+        to_sums, to_mass = spare_sums[i % 2], spare_mass[i % 2]
+        begin = left * 0
+        if last:
+            to_sums, to_mass, begin = new_sums, new_mass, at
+        end = merge_lists(
+            left_sums, left_mass, left, left_end, shift, factor,
+            sums, mass, right, right_end, parts[min(i, n - 1), 1], factors[min(i, n - 1)],
+            to_sums, to_mass, begin,
         )  # fmt: skip
-    z = parts[1, 0]
-    if n == 2:
-        return merge_lists(
-            sums, mass, starts[x], starts[x + 1], parts[0, 1], factors[0],
-            sums, mass, starts[z], starts[z + 1], parts[1, 1], factors[1],
-            new_sums, new_mass, at,
-        )  # fmt: skip
-    length = np.int64(0)
-    side = 0
-    for i in range(n):
-        x = parts[i, 0]
-        length = merge_lists(
-            spare_sums[side], spare_mass[side], 0, length, 0, 1.0,
-            sums, mass, starts[x], starts[x + 1], parts[i, 1], factors[i],
-            spare_sums[1 - side], spare_mass[1 - side], 0,
-        )  # fmt: skip
-        side = 1 - side
-    for i in range(length):
-        new_sums[at + i], new_mass[at + i] = spare_sums[side, i], spare_mass[side, i]
-    return at + length
+        left_sums, left_mass, left, left_end = to_sums, to_mass, begin, end
+        shift, factor = begin * 0, 1.0
+    return end
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _step(
-    n_candidates, train_size, s, up, down, weight, k, backward, cap, likely, rare, chances, row,
-    parts, factors, sums, mass, starts, widths, new_starts, new_widths, side, spare_sums,
+    n_candidates, train_size, s, up, down, weight, k, backward, cap, now, then, rare, chances,
+    row, parts, factors, sums, mass, starts, widths, new_starts, new_widths, side, spare_sums,
     spare_mass,
 ):  # fmt: skip
     """Take one tie group into a family of lists; the new family is on the other side.
 
-    likely = (now, then): the probabilities of t voters at the border where the family stands and
+    now[t] and then[t] are the probabilities of t voters at the border where the family stands and
     at the one it goes to. Lists that are rarer than `rare` are given up.
     """
     _fill_chances(n_candidates, train_size, s, up + down, k, chances)
-    now, then = likely
     n_lists = k + 1 if backward else k
     while True:
         wanted = np.int64(0)
         for t in range(k):
-            if then[t] < rare:
-                continue
-            n = _list_parts(
-                t, s, up, down, weight, k, backward, chances, starts, row, parts, factors
-            )
-            for i in range(n):
-                wanted += starts[parts[i, 0] + 1] - starts[parts[i, 0]]
+            for y in range(min(up + down, k - t if backward else t) + 1):
+                source = t + y if backward else t - y
+                ways = min(up, y) - max(0, y - down) + 1
+                wanted += ways * (starts[source + 1] - starts[source])
         if wanted <= cap or starts[n_lists] <= 4 * n_lists:
             break
         room = int(0.5 * cap / wanted * starts[n_lists])
@@ -217,7 +207,7 @@ def _fill_likely(n_candidates, train_size, k, ups, downs, n_groups, chances, lik
             likely[i, t] = 0.0
         likely[i, k] = 1.0
     likely[0, 0] = 1.0
-    s = 0
+    s = np.int64(0)
     for i in range(n_groups):
         size = ups[i] + downs[i]
         _fill_chances(n_candidates, train_size, s, size, k, chances)
@@ -238,8 +228,8 @@ def two_class_vote(
     and numbers of voters less likely than `rare` are given up.
     """
     tolerance = k
-    largest_group = 1
-    n_items = 0
+    largest_group = np.int64(1)
+    n_items = np.int64(0)
     for i in range(n_groups):
         largest_group = max(largest_group, min(ups[i] + downs[i], k))
         n_items += ups[i] + downs[i]
@@ -268,45 +258,43 @@ def two_class_vote(
     for t in range(1, k + 2):
         starts[0, 0, t] = 1
     starts[1, 0, k + 1] = 1
-    ahead, back = 0, n_groups
-    s, s_back = 0, n_items
-    side, side_back = 0, 0
-    while ahead < back:
-        size, size_back = starts[0, side, k], starts[1, side_back, k + 1]
-        if size == 0:
+    # Where each family stands: its next group, the items before that border, and its side.
+    border = np.array([0, n_groups])
+    items = np.array([0, n_items])
+    sides = np.zeros(2, np.int64)
+    while border[0] < border[1]:
+        f = 0
+        if starts[0, sides[0], k] == 0:
             return
-        if ahead < n_zero or size <= size_back:
-            up, down, weight = ups[ahead], downs[ahead], weights[ahead]
-            _step(
-                n_candidates, train_size, s, up, down, weight, k, False, cap,
-                (likely[ahead], likely[ahead + 1]), rare, chances, row, parts, factors, sums[0],
-                mass[0], starts[0, side], widths[0, side], starts[0, 1 - side],
-                widths[0, 1 - side], side, spare_sums, spare_mass,
+        if border[0] >= n_zero and starts[0, sides[0], k] > starts[1, sides[1], k + 1]:
+            f = 1
+            border[1] -= 1
+            items[1] -= ups[border[1]] + downs[border[1]]
+        side, i, s = sides[f], border[f], items[f]
+        _step(
+            n_candidates, train_size, s, ups[i], downs[i], weights[i], k, f == 1, cap,
+            likely[i + f], likely[i + 1 - f], rare, chances, row, parts, factors, sums[f], mass[f],
+            starts[f, side], widths[f, side], starts[f, 1 - side], widths[f, 1 - side], side,
+            spare_sums, spare_mass,
+        )  # fmt: skip
+        sides[f] = 1 - side
+        if f == 1:
+            continue
+        _settle_finished(
+            ups[i], downs[i], weights[i], k, s, chances, row, sums[0, side], mass[0, side],
+            starts[0, side], widths[0, side], tolerance, settled,
+        )  # fmt: skip
+        items[0] += ups[i] + downs[i]
+        border[0] += 1
+        side = 1 - side
+        if border[0] == n_zero:
+            _settle_nearest(sums[0, side], mass[0, side], starts[0, side], k, settled)
+        if border[0] >= n_zero:
+            _trim(
+                sums[0, side], mass[0, side], starts[0, side], widths[0, side], k,
+                up_to_come[i + 1], down_to_come[i + 1], tolerance, settled,
             )  # fmt: skip
-            _settle_finished(
-                up, down, weight, k, s, chances, row, sums[0, side], mass[0, side],
-                starts[0, side], widths[0, side], tolerance, settled,
-            )  # fmt: skip
-            side = 1 - side
-            s += up + down
-            ahead += 1
-            if ahead == n_zero:
-                _settle_nearest(sums[0, side], mass[0, side], starts[0, side], k, settled)
-            if ahead >= n_zero:
-                _trim(
-                    sums[0, side], mass[0, side], starts[0, side], widths[0, side], k,
-                    up_to_come[ahead], down_to_come[ahead], tolerance, settled,
-                )  # fmt: skip
-        else:
-            back -= 1
-            s_back -= ups[back] + downs[back]
-            _step(
-                n_candidates, train_size, s_back, ups[back], downs[back], weights[back], k, True,
-                cap, (likely[back + 1], likely[back]), rare, chances, row, parts, factors, sums[1],
-                mass[1], starts[1, side_back], widths[1, side_back], starts[1, 1 - side_back],
-                widths[1, 1 - side_back], side_back, spare_sums, spare_mass,
-            )  # fmt: skip
-            side_back = 1 - side_back
+    side, side_back = sides[0], sides[1]
     for t in range(k):
         width = widths[0, side, t] + widths[1, side_back, t]
         settle_pairs(

@@ -79,10 +79,9 @@ def _two_class_row(
     settled, out,
 ):  # fmt: skip
     """P(each class) when only `first` < `second` occur; a tie without any weight goes to all."""
-    n_groups = len(weights)
     two_class_vote(
-        n_candidates, train_size, k, counts[:, 0].copy(), counts[:, 1].copy(), weights, n_groups,
-        n_zero, cap, rare, settled,
+        n_candidates, train_size, k, counts[0], counts[1], weights, len(weights), n_zero, cap,
+        rare, settled,
     )  # fmt: skip
     for c in range(len(out)):
         out[c] = 0.0
@@ -148,11 +147,11 @@ def score_weighted(
             # Without any weight all classes tie, also those that are not there.
             everyone = n_present > 2 and blank > 0.0
             width = n_classes if everyone else n_present
-            counts = np.zeros((n_groups, width), np.int64)
+            counts = np.zeros((width, n_groups), np.int64)
             for g in range(n_groups):
                 for e in range(starts[g], starts[g + 1]):
                     c = labels[indptr[i] + e]
-                    counts[g, c if everyone else place[c]] += 1
+                    counts[c if everyone else place[c], g] += 1
             whole = np.empty(n_groups, np.int64)
             _whole_weights(group_weights, n_groups, n_zero, k, whole)
             if n_present == 2:
