@@ -325,6 +325,22 @@ def winners(voter_labels: tuple, label_ties: str) -> tuple:
     return tied[:1] if label_ties == "first" else tied
 
 
+def one_over_distance(distances: list) -> list:
+    """scikit-learn's "distance": 1/d, but voters at distance 0 count alone if there are any."""
+    if 0 in distances:
+        return [Fraction(distance == 0) for distance in distances]
+    return [1 / Fraction(distance) for distance in distances]
+
+
+def heaviest(voter_labels: tuple, weights: list, classes: list, label_ties: str) -> tuple:
+    """The classes whose voters weigh most; all classes if nobody weighs anything."""
+    sums = {label: Fraction(0) for label in classes}
+    for label, weight in zip(voter_labels, weights, strict=True):
+        sums[label] += weight
+    tied = tuple(label for label in classes if sums[label] == max(sums.values()))
+    return tied[:1] if label_ties == "first" else tied
+
+
 @cache
 def shares(elections: tuple, classes: tuple) -> list[Fraction]:
     """What each class gets of equally likely elections; tied winners of one share it equally."""
@@ -398,14 +414,24 @@ def classify(
     *,
     distance_ties: str = "average",
     label_ties: str = "first",
+    weigh: Callable[[list], list] | None = None,
 ) -> Answer:
-    """k-nearest-neighbour classification with uniform votes, averaged over the law."""
+    """k-nearest-neighbour classification, averaged over the law.
+
+    `weigh` turns the distances of the voters into their weights; None: votes are equal.
+    """
     classes = sorted(set(labels))
+
+    def elect(sample, voters):
+        of_voters = tuple(labels[i] for i in voters)
+        if weigh is None:
+            return winners(of_voters, label_ties)
+        weights = weigh([distances[sample][i] for i in voters])
+        return heaviest(of_voters, weights, classes, label_ties)
 
     def judge(sample, train):
         return tuple(
-            winners(tuple(labels[i] for i in voters), label_ties)
-            for voters in nearest(distances[sample], train, k, distance_ties)
+            elect(sample, voters) for voters in nearest(distances[sample], train, k, distance_ties)
         )
 
     def values(_, elections):
@@ -448,16 +474,26 @@ def recall(
 
 
 def regress(
-    distances: Distances, targets, law: Law, k: int, *, distance_ties: str = "average"
+    distances: Distances,
+    targets,
+    law: Law,
+    k: int,
+    *,
+    distance_ties: str = "average",
+    weigh: Callable[[list], list] = lambda distances: [1] * len(distances),
 ) -> Answer:
-    """Minus the squared error of the mean of the k nearest targets."""
+    """Minus the squared error of the (weighted) mean of the k nearest targets."""
     targets = [_exact(target) for target in targets]
+
+    def predict(sample, voters):
+        weights = weigh([distances[sample][i] for i in voters])
+        return Fraction(weighted_sum(weights, [targets[i] for i in voters]), sum(weights))
 
     def judge(sample, train):
         return tuple(nearest(distances[sample], train, k, distance_ties))
 
     def values(sample, choices):
-        predictions = [mean(targets[i] for i in voters) for voters in choices]
+        predictions = [predict(sample, voters) for voters in choices]
         return [-mean((targets[sample] - prediction) ** 2 for prediction in predictions)]
 
     return _one_value_per_sample(average(law, len(targets), judge, values))

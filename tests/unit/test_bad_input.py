@@ -170,13 +170,6 @@ def test_other_estimators(function, estimator):
     )
 
 
-@pytest.mark.parametrize("weights", ["distance", np.sqrt], ids=["distance", "callable"])
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_weights_that_have_no_formula_yet(function, weights):
-    knn = KNeighborsClassifier(3, weights=weights)
-    refused(lambda: function(knn, GOOD_X, GOOD_Y, **arguments_for(function)), "weights", "uniform")
-
-
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_unknown_weights(function):
     knn = KNeighborsClassifier(3, weights="heavy")

@@ -41,8 +41,11 @@ def solve(problem: Problem) -> Answer:
     pair = (problem.columns[0].law.kind, problem.vote)
     if pair not in SUPPORTED:
         known = "; ".join(f"{law} with {vote}" for law, vote in SUPPORTED)
+        instead = ""
+        if problem.weights is not None:
+            instead = ". Use weights='uniform', or a law of fixed size such as cv=KFold(5)"
         raise UnsupportedError(
             f"a law of {pair[0]} with a {pair[1]} vote has no exact formula here; "
-            f"supported: {known}"
+            f"supported: {known}{instead}"
         )
     return run(problem, SUPPORTED[pair](problem))

@@ -19,16 +19,19 @@ __all__ = ["many_class_vote", "weighted_mean_error"]
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _settle(sums, k, share, mass, out):
-    """Give the mass to the class with the largest sum; ties to the first or in shares."""
+    """Give the mass to the class with the largest sum; ties to the first or in shares.
+
+    Sums that agree may differ by a unit for each voter.
+    """
     best = np.int64(-1)
     for c in range(len(sums)):
         best = max(best, sums[c])
     winners = 0
     for c in range(len(sums)):
-        if sums[c] >= best - k:
+        if sums[c] >= best - 2 * k:
             winners += 1
     for c in range(len(sums)):
-        if sums[c] >= best - k:
+        if sums[c] >= best - 2 * k:
             out[c] += mass / winners if share else mass
             if not share:
                 return
@@ -42,7 +45,7 @@ def _leader(sums, to_come, k):
         if sums[c] > sums[first]:
             first = c
     for c in range(len(sums)):
-        if c != first and sums[c] + to_come[c] >= sums[first] - k:
+        if c != first and sums[c] + to_come[c] >= sums[first] - 2 * k:
             return -1
     return first
 

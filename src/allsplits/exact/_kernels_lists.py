@@ -8,7 +8,10 @@ squeezed keeps the lower end of each run it merged; its true sums lie at most wi
 import numpy as np
 from numba import njit
 
-__all__ = ["merge_lists", "settle_pairs", "squeeze_lists", "trim_list"]
+__all__ = ["SHORTEST", "merge_lists", "settle_pairs", "squeeze_lists", "trim_list"]
+
+#: Lists are not squeezed to fewer states than this.
+SHORTEST = 4
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -69,7 +72,7 @@ def squeeze_lists(sums, mass, starts, widths, n_lists, likely, room):
     for t in range(n_lists):
         end = starts[t + 1]
         starts[t] = at
-        target = max(4, int(room * np.sqrt(likely[t]) / total))
+        target = max(SHORTEST, int(room * np.sqrt(likely[t]) / total))
         width = np.int64(0)
         if end - begin > target:
             width = (sums[end - 1] - sums[begin]) // (4 * target) + 1

@@ -10,7 +10,13 @@ no further voter can turn are settled at once.
 import numpy as np
 from numba import njit
 
-from allsplits.exact._kernels_lists import merge_lists, settle_pairs, squeeze_lists, trim_list
+from allsplits.exact._kernels_lists import (
+    SHORTEST,
+    merge_lists,
+    settle_pairs,
+    squeeze_lists,
+    trim_list,
+)
 from allsplits.exact._kernels_steps import members_of_class, voters_from_group
 
 __all__ = ["ZERO_WEIGHT", "two_class_vote"]
@@ -106,7 +112,7 @@ def _step(
                 source = t + y if backward else t - y
                 ways = min(up, y) - max(0, y - down) + 1
                 wanted += ways * (starts[source + 1] - starts[source])
-        if wanted <= cap or starts[n_lists] <= 4 * n_lists:
+        if wanted <= cap or starts[n_lists] <= SHORTEST * n_lists:
             break
         room = int(0.5 * cap / wanted * starts[n_lists])
         squeeze_lists(sums[side], mass[side], starts, widths, n_lists, now, room)
@@ -227,13 +233,16 @@ def two_class_vote(
     the first n_zero groups are at distance 0. No more than `cap` states are held in each family,
     and numbers of voters less likely than `rare` are given up.
     """
-    tolerance = k
+    # Sums that agree may differ by a unit for each voter.
+    tolerance = 2 * k
     largest_group = np.int64(1)
     n_items = np.int64(0)
     for i in range(n_groups):
         largest_group = max(largest_group, min(ups[i] + downs[i], k))
         n_items += ups[i] + downs[i]
     n_parts = (largest_group + 1) * (largest_group + 2) // 2
+    # No list is squeezed below SHORTEST, and each part of the next family is one list at most.
+    cap = max(cap, SHORTEST * (k + 1) * n_parts)
     sums = np.empty((2, 2, cap + 1), np.int64)
     mass = np.empty((2, 2, cap + 1))
     spare_sums = np.empty((2, cap + 1 if largest_group > 1 else 1), np.int64)

@@ -31,19 +31,21 @@ def _read_groups(position, row_end, tied, weights, depth, average, starts, group
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _whole_weights(group_weights, n_groups, n_zero, k, out):
-    """Weights as integers, the largest as large as k of them allow in 60 bits."""
+    """Weights as integers: as fine as the rounding of the weights, and k of them fit in 62 bits.
+
+    The product rounds to half a unit and so does the integer, so sums of k that agree exactly
+    differ by at most k units.
+    """
     largest = 0.0
     for i in range(n_zero, n_groups):
         largest = max(largest, group_weights[i])
-    scale = 2.0**60 / (k * largest) if largest > 0.0 else 0.0
+    finest = min(2.0**52, 2.0**61 / k)
     for i in range(n_groups):
         if i < n_zero:
             out[i] = ZERO_WEIGHT
-        elif scale == np.inf:
-            # Tiny weights: divide first.
-            out[i] = np.int64(np.rint(group_weights[i] / largest * (2.0**60 / k)))
         else:
-            out[i] = np.int64(np.rint(group_weights[i] * scale))
+            share = group_weights[i] / largest if largest > 0.0 else 0.0
+            out[i] = np.int64(np.rint(share * finest))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)

@@ -1,0 +1,166 @@
+"""Weighted votes against the enumeration of every split."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+from allsplits import evaluate, learning_curve, validation_curve
+from oracle import enumerate as oracle
+from oracle.checks import check_curve, every_distance_tie, every_tie, ks_to_try, smallest_train
+from oracle.compare import assert_close, assert_matches, assert_matches_exactly
+from oracle.datasets import POINTS, dataset
+from oracle.laws import CORE_FIXED_SIZE_LAWS, OTHER_FIXED_SIZE_LAWS
+
+
+def steps(distances):
+    """Weights that are whole numbers, with many equal sums, and 0 from distance 6 on."""
+    return np.maximum(3 - distances // 2, 0)
+
+
+def growing(distances):
+    """A farther neighbour may weigh more."""
+    return distances + 0.5
+
+
+# what the estimator is given, and the same for the oracle
+WEIGHTS = {
+    "distance": ("distance", oracle.one_over_distance),
+    "steps": (steps, lambda distances: [max(3 - Fraction(d // 2), 0) for d in distances]),
+    "growing": (growing, lambda distances: [d + Fraction(1, 2) for d in distances]),
+}
+POSITIVE = [WEIGHTS["distance"], WEIGHTS["growing"]]
+TARGETS = [3, -1, 4, 1, -5, 9, 2, 6]
+LARGEST_BOUND = 1e-11
+
+DATA = [dataset(points, labels) for points in POINTS for labels in ("2 classes", "3 classes")] + [
+    dataset("heavy ties", "4 classes, unbalanced"),
+    dataset("no ties", "2 classes, one of one sample"),
+]
+every_dataset = pytest.mark.parametrize("data", DATA, ids=str)
+every_weight = pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
+core_laws = pytest.mark.parametrize("case", CORE_FIXED_SIZE_LAWS, ids=str)
+
+
+def city_block(X) -> np.ndarray:
+    """Whole distances, so that 1/d is rational."""
+    X = np.asarray(X)
+    return np.abs(X[:, None] - X[None]).sum(axis=-1)
+
+
+def classifier(k, weights):
+    return KNeighborsClassifier(k, weights=weights, metric="manhattan")
+
+
+def check_every_field(data, case, k, weights, ties):
+    given, weigh = weights
+    distances = oracle.given_distances(city_block(data.X))
+    answer = oracle.classify(distances, data.labels, case.law(data.n), k, weigh=weigh, **ties)
+    knn, options = classifier(k, given), {"cv": case.cv, **ties}
+    found = evaluate(knn, data.X, data.y, **options)
+    assert_matches(found, answer, f"k={k}")
+    assert found.n_splits == case.n_splits(data.n)
+    exact = evaluate(knn, data.X, data.y, exact=True, **options)
+    assert_matches_exactly(exact, answer, f"k={k}")
+
+
+@every_tie
+@pytest.mark.parametrize("case", [CORE_FIXED_SIZE_LAWS[0], CORE_FIXED_SIZE_LAWS[3]], ids=str)
+@every_weight
+@every_dataset
+def test_all_data(data, weights, case, ties):
+    for k in ks_to_try(case.law(data.n)):
+        check_every_field(data, case, k, weights, ties)
+
+
+@pytest.mark.parametrize("case", CORE_FIXED_SIZE_LAWS + OTHER_FIXED_SIZE_LAWS, ids=str)
+@every_weight
+def test_all_laws(weights, case):
+    data = dataset("heavy ties", "3 classes")
+    for k in ks_to_try(case.law(data.n)):
+        check_every_field(data, case, k, weights, {"distance_ties": "average"})
+
+
+@every_tie
+@core_laws
+@every_weight
+def test_validation_curve(weights, case, ties):
+    data = dataset("duplicates", "3 classes")
+    given, weigh = weights
+    law, distances = case.law(data.n), oracle.given_distances(city_block(data.X))
+    ks = range(1, smallest_train(law) + 1)
+    expected = [
+        oracle.classify(distances, data.labels, law, k, weigh=weigh, **ties).score for k in ks
+    ]
+    options = {"n_neighbors": ks, "cv": case.cv, **ties}
+    check_curve(validation_curve(classifier(1, given), data.X, data.y, **options), ks, expected)
+    exact = validation_curve(classifier(1, given), data.X, data.y, exact=True, **options)
+    assert list(exact.fractions) == expected
+
+
+@every_weight
+def test_learning_curve(weights):
+    data = dataset("duplicates", "2 classes")
+    given, weigh = weights
+    distances, sizes = oracle.given_distances(city_block(data.X)), range(3, data.n)
+    expected = [
+        oracle.classify(distances, data.labels, oracle.fixed_size(data.n, a), 3, weigh=weigh).score
+        for a in sizes
+    ]
+    curve = learning_curve(classifier(3, given), data.X, data.y, train_sizes=list(sizes))
+    check_curve(curve, sizes, expected)
+
+
+@every_weight
+def test_balanced_accuracy(weights):
+    data = dataset("heavy ties", "3 classes, unbalanced")
+    given, weigh = weights
+    case = CORE_FIXED_SIZE_LAWS[1]
+    distances = oracle.given_distances(city_block(data.X))
+    answer = oracle.classify(distances, data.labels, case.law(data.n), 3, weigh=weigh)
+    found = evaluate(classifier(3, given), data.X, data.y, cv=case.cv, scoring="balanced_accuracy")
+    assert_close(found.score, answer.mean_recall, "balanced accuracy")
+
+
+@every_distance_tie
+@core_laws
+@pytest.mark.parametrize("weights", POSITIVE, ids=["distance", "growing"])
+@pytest.mark.parametrize("points", POINTS)
+def test_regression(points, weights, case, distance_ties):
+    X, y = np.array(POINTS[points]), np.array(TARGETS)
+    given, weigh = weights
+    distances, law = oracle.given_distances(city_block(X)), case.law(len(y))
+    for k in ks_to_try(law):
+        ties = {"distance_ties": distance_ties}
+        answer = oracle.regress(distances, y, law, k, weigh=weigh, **ties)
+        knn = KNeighborsRegressor(k, weights=given, metric="manhattan")
+        found = evaluate(knn, X, y, cv=case.cv, **ties)
+        assert_matches(found, answer, f"k={k}", LARGEST_BOUND)
+        exact = evaluate(knn, X, y, cv=case.cv, exact=True, **ties)
+        assert_matches_exactly(exact, answer, f"k={k}")
+
+
+def test_the_oracle_weighs_as_scikit_learn_does():
+    X, y = np.array([[0.0], [0.0], [2.0], [3.0], [7.0]]), np.array([1, 0, 0, 1, 1])
+    train, k = (1, 2, 3, 4), 3
+    for sample, expected in ((0, [1, 0]), (4, None)):
+        knn = classifier(k, "distance").fit(X[list(train)], y[list(train)])
+        distances = oracle.given_distances(city_block(X))
+        [voters] = oracle.nearest(distances[sample], train, k, "index")
+        weights = oracle.one_over_distance([distances[sample][i] for i in voters])
+        labels = tuple(y[i].item() for i in voters)
+        won = oracle.heaviest(labels, weights, [0, 1], "first")
+        assert won[0] == knn.predict(X[[sample]])[0]
+        if expected:
+            assert list(knn.predict_proba(X[[sample]])[0]) == expected
+
+
+def test_the_comparison_fails_on_other_weights():
+    data = dataset("no ties", "2 classes")
+    distances = oracle.given_distances(city_block(data.X))
+    law = oracle.fixed_size(data.n, 5)
+    answer = oracle.classify(distances, data.labels, law, 3, weigh=oracle.one_over_distance)
+    found = evaluate(classifier(3, growing), data.X, data.y, cv=CORE_FIXED_SIZE_LAWS[1].cv)
+    with pytest.raises(AssertionError):
+        assert_matches(found, answer)
