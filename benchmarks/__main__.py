@@ -17,10 +17,20 @@ from benchmarks import (
     startup,
     structured,
     two_classes,
+    weighted,
 )
 from benchmarks._timing import Result, print_environment, print_results
 
-TOPICS = (two_classes, many_classes, learning_curve, structured, regression, memory, startup)
+TOPICS = (
+    two_classes,
+    many_classes,
+    learning_curve,
+    structured,
+    regression,
+    weighted,
+    memory,
+    startup,
+)
 
 
 def main() -> None:
