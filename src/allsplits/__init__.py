@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from allsplits.lazy import LazyRegressor, local_constant_path
     from allsplits.model_selection import (
         Curve,
         Evaluation,
@@ -32,10 +33,12 @@ __all__ = [
     "FixedSize",
     "KNeighborsClassifierCV",
     "KNeighborsRegressorCV",
+    "LazyRegressor",
     "NeighborOrder",
     "cmc_curve",
     "evaluate",
     "learning_curve",
+    "local_constant_path",
     "order_neighbors",
     "validation_curve",
 ]
@@ -50,10 +53,12 @@ _HOME_OF = {
     "FixedSize": "splits",
     "KNeighborsClassifierCV": "model_selection",
     "KNeighborsRegressorCV": "model_selection",
+    "LazyRegressor": "lazy",
     "NeighborOrder": "orders",
     "cmc_curve": "model_selection",
     "evaluate": "model_selection",
     "learning_curve": "model_selection",
+    "local_constant_path": "lazy",
     "order_neighbors": "orders",
     "validation_curve": "model_selection",
 }

@@ -16,10 +16,12 @@ PUBLIC = {
     "FixedSize",
     "KNeighborsClassifierCV",
     "KNeighborsRegressorCV",
+    "LazyRegressor",
     "NeighborOrder",
     "cmc_curve",
     "evaluate",
     "learning_curve",
+    "local_constant_path",
     "order_neighbors",
     "validation_curve",
 }

@@ -2,6 +2,7 @@
 
 from allsplits.orders._metric import Metric
 from allsplits.orders._order import NeighborOrder
+from allsplits.orders._queries import QuerySearch
 from allsplits.orders._search import iter_orders, order_neighbors
 
-__all__ = ["Metric", "NeighborOrder", "iter_orders", "order_neighbors"]
+__all__ = ["Metric", "NeighborOrder", "QuerySearch", "iter_orders", "order_neighbors"]

@@ -32,7 +32,7 @@ from allsplits.orders._metric import Metric
 from allsplits.orders._order import TIE_TOLERANCE, NeighborOrder
 from allsplits.orders.backends._protocol import Search
 
-__all__ = ["exact_search"]
+__all__ = ["TREE_FEATURES", "exact_search", "expanded_rounding"]
 
 _UNIT_ROUNDOFF = 2.0**-53
 #: Full rows of distances are held for this many entries at a time (32 MiB).
@@ -40,7 +40,7 @@ _ENTRIES_PER_BLOCK = 1 << 22
 #: Query-reference pairs per block of a candidate search: a second or two of work.
 _PAIRS_PER_BLOCK = 1 << 30
 #: Up to this many features a k-d tree beats comparing with everybody (measured).
-_TREE_FEATURES = 5
+TREE_FEATURES = 5
 
 Array = NDArray[np.float64]
 Transform = Callable[[Array], Array]
@@ -198,6 +198,22 @@ class _FullRowSearch:
         return thresholds, int(counts.max())
 
 
+def expanded_rounding(queries: Array, reference: Array, largest: float) -> Array:
+    """Bound, for each query, the error of squared distances by |x|² + |y|² - 2xy.
+
+    Both are centred points; `largest` is the largest coordinate before centring.
+    """
+    n_features = reference.shape[1]
+    norms = np.sqrt(np.einsum("ij,ij->i", queries, queries))
+    farthest = np.sqrt(np.einsum("ij,ij->i", reference, reference).max())
+    # Each of d products and sums rounds once, all below (|x| + |y|)².
+    expanded = 4 * (n_features + 4) * _UNIT_ROUNDOFF * (norms + farthest) ** 2
+    # Centring moves each coordinate by a rounding of its size.
+    moved = 4 * _UNIT_ROUNDOFF * np.sqrt(n_features) * largest
+    bound: Array = expanded + 4 * moved * (norms + farthest) + 4 * moved**2
+    return bound
+
+
 class _CandidateSearch:
     """Shallow Euclidean orders: propose quickly, verify exactly, redo the rows that fail."""
 
@@ -211,18 +227,13 @@ class _CandidateSearch:
         self.rows_per_block = max(
             256, min(_ENTRIES_PER_BLOCK // (depth + self.spare), _PAIRS_PER_BLOCK // len(points))
         )
-        tree = n_features <= _TREE_FEATURES and len(points) > 2000
+        tree = n_features <= TREE_FEATURES and len(points) > 2000
         # Centring keeps the norms, and with them the error of the expanded formula, small.
         self.centred = points - points.mean(axis=0)
         self.search = NearestNeighbors(
             algorithm="kd_tree" if tree else "brute", n_jobs=n_threads
         ).fit(self.centred)
-        norms = np.sqrt(np.einsum("ij,ij->i", self.centred, self.centred))
-        # |x|² + |y|² - 2xy: each of d products and sums rounds once, all below (|x| + |y|)².
-        expanded = 4 * (n_features + 4) * _UNIT_ROUNDOFF * (norms + norms.max()) ** 2
-        # Centring moves each coordinate by a rounding of its size.
-        moved = 4 * _UNIT_ROUNDOFF * np.sqrt(n_features) * np.abs(points).max()
-        self.rounding = expanded + 4 * moved * (norms + norms.max()) + 4 * moved**2
+        self.rounding = expanded_rounding(self.centred, self.centred, np.abs(points).max())
 
     def order(self, start: int, stop: int) -> NeighborOrder:
         n_candidates = min(self.depth + 1 + self.spare, self.n_samples)

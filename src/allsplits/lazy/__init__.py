@@ -1,0 +1,7 @@
+"""Lazy learning: local models that are fitted, validated and chosen when a query arrives."""
+
+from allsplits.lazy._constant import local_constant_path
+from allsplits.lazy._regressor import LazyRegressor
+from allsplits.lazy._results import LocalModels, LocalPaths
+
+__all__ = ["LazyRegressor", "LocalModels", "LocalPaths", "local_constant_path"]

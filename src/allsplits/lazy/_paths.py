@@ -1,0 +1,111 @@
+"""Predictions and leave-one-out errors of all local models of a block of queries."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._threads import map_row_ranges
+from allsplits.lazy._kernels import constant_paths
+from allsplits.lazy._kernels_polynomial import polynomial_paths
+from allsplits.lazy._plan import Plan, SizeRange, count_terms
+
+__all__ = ["LocalData", "Paths", "compute_paths"]
+
+Array = NDArray[np.float64]
+
+
+class LocalData(NamedTuple):
+    """What local models are made of."""
+
+    points: Array
+    targets: Array
+    ridge: float
+    free_intercept: bool
+
+
+class Paths(NamedTuple):
+    """values[query, model, coefficient, output] and errors[query, model, output].
+
+    Coefficient 0 is the prediction, because terms are centred at the query; terms that a degree
+    does not have are 0.
+    """
+
+    values: Array
+    errors: Array
+
+
+def compute_paths(
+    data: LocalData,
+    plan: Plan,
+    queries: Array,
+    neighbors: NDArray[np.int32],
+    n_threads: int,
+    *,
+    coefficients: bool = False,
+) -> Paths:
+    """All models of the plan for these queries; only predictions unless `coefficients`."""
+    n_models, n_outputs = len(plan.sizes), data.targets.shape[1]
+    n_features = data.points.shape[1]
+    most = max(count_terms(n_features, part.degree) for part in plan.ranges)
+    n_wanted = most if coefficients else 1
+    values = np.zeros((len(queries), n_models, n_wanted, n_outputs))
+    errors = np.empty((len(queries), n_models, n_outputs))
+    paths = Paths(values, errors)
+    first = 0
+    for part in plan.ranges:
+        near = np.ascontiguousarray(neighbors[:, : part.k_max])
+        if part.degree == 0:
+            _fill_constant(data.targets, part, near, first, paths, n_threads)
+        else:
+            _fill_polynomial(data, part, queries, near, first, paths, n_threads)
+        first += len(part.sizes)
+    return paths
+
+
+def _fill_polynomial(
+    data: LocalData,
+    part: SizeRange,
+    queries: Array,
+    near: NDArray[np.int32],
+    first: int,
+    paths: Paths,
+    n_threads: int,
+) -> None:
+    """Fill in the models of degree 1 or 2, which begin at position `first`."""
+    scale = 1 / np.sqrt(data.ridge)
+    n_wanted = min(paths.values.shape[2], count_terms(data.points.shape[1], part.degree))
+    map_row_ranges(
+        lambda start, stop: polynomial_paths(
+            data.points, data.targets, queries, near, start, stop, part.degree, part.k_min, scale,
+            data.free_intercept, n_wanted, first, paths.values, paths.errors,
+        ),
+        len(queries),
+        n_threads,
+        smallest=16,
+    )  # fmt: skip
+
+
+def _fill_constant(
+    targets: Array,
+    part: SizeRange,
+    near: NDArray[np.int32],
+    first: int,
+    paths: Paths,
+    n_threads: int,
+) -> None:
+    """Fill in the models of degree 0, which begin at position `first`."""
+    means, mistakes = np.empty(near.shape), np.empty(near.shape)
+    own = slice(first, first + len(part.sizes))
+    for output in range(targets.shape[1]):
+        sorted_targets = targets[near, output]
+        map_row_ranges(
+            lambda start, stop, y=sorted_targets: constant_paths(y, start, stop, means, mistakes),
+            len(near),
+            n_threads,
+            smallest=1024,
+        )
+        paths.values[:, own, 0, output] = means[:, part.k_min - 1 :]
+        paths.errors[:, own, output] = mistakes[:, part.k_min - 1 :]

@@ -1,0 +1,139 @@
+"""Which local models are tried: degrees, and for each the range of sizes.
+
+Every check of the parameters that decide this is here.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._validation import check_choice, check_count, check_counts
+from allsplits.exceptions import InvalidInputError, InvalidTypeError
+
+__all__ = ["Plan", "SizeRange", "check_ridge", "count_terms", "make_plan"]
+
+
+def count_terms(n_features: int, degree: int) -> int:
+    """Number of terms of a polynomial: the constant, linear ones, squares and products."""
+    return (1, n_features + 1, (n_features + 1) * (n_features + 2) // 2)[degree]
+
+
+@dataclass(frozen=True)
+class SizeRange:
+    """Models of one degree, fitted to k_min, …, k_max neighbours."""
+
+    degree: int
+    k_min: int
+    k_max: int
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """All sizes."""
+        return np.arange(self.k_min, self.k_max + 1)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All models tried for a query, in the order of degree and size."""
+
+    ranges: tuple[SizeRange, ...]
+    n_best: int
+
+    @property
+    def depth(self) -> int:
+        """How many neighbours are needed."""
+        return max(part.k_max for part in self.ranges)
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """Degree of each model."""
+        return np.concatenate([np.full(len(part.sizes), part.degree) for part in self.ranges])
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of neighbours of each model."""
+        return np.concatenate([part.sizes for part in self.ranges])
+
+
+def make_plan(
+    degrees: Any, k_min: Any, k_max: Any, combine: Any, n_samples: int, n_features: int
+) -> Plan:
+    """Read the parameters for a training set of this shape."""
+    wanted = check_counts("degrees", degrees, at_least=0, at_most=2)
+    lowest = _one_per_degree("k_min", k_min, wanted)
+    highest = _one_per_degree("k_max", k_max, wanted)
+    ranges = [
+        _size_range(degree, low, high, n_samples, n_features)
+        for degree, low, high in sorted(zip(wanted, lowest, highest, strict=True))
+    ]
+    n_models = sum(len(part.sizes) for part in ranges)
+    return Plan(tuple(ranges), _check_combine(combine, n_models))
+
+
+def _one_per_degree(name: str, value: Any, degrees: list[int]) -> list[int]:
+    """A number for all degrees or one for each; 0 stands for the default."""
+    if value is None:
+        return [0] * len(degrees)
+    several = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+    values = list(value) if several else [value] * len(degrees)
+    if len(values) != len(degrees):
+        raise InvalidInputError(
+            f"{name} must be None, an integer, or one integer for each of the degrees {degrees}; "
+            f"got {value!r}"
+        )
+    return [check_count(name, one, at_least=2) for one in values]
+
+
+def _size_range(degree: int, k_min: int, k_max: int, n_samples: int, n_features: int) -> SizeRange:
+    terms = count_terms(n_features, degree)
+    if k_max > n_samples:
+        raise InvalidInputError(
+            f"k_max must be at most {n_samples}, the number of training samples; got {k_max} for "
+            f"degree {degree}"
+        )
+    if k_min > n_samples:
+        raise InvalidInputError(
+            f"k_min must be at most {n_samples}, the number of training samples; got {k_min} for "
+            f"degree {degree}"
+        )
+    if k_min and k_max and k_min > k_max:
+        raise InvalidInputError(
+            f"k_min must be at most k_max = {k_max} for degree {degree}; got {k_min}"
+        )
+    high = k_max or min(max(_default_k_max(degree, terms), k_min), n_samples)
+    low = k_min or min(_default_k_min(degree, terms), high)
+    return SizeRange(degree, low, high)
+
+
+def _default_k_min(degree: int, terms: int) -> int:
+    return 3 if degree == 0 else 2 * terms
+
+
+def _default_k_max(degree: int, terms: int) -> int:
+    return 30 if degree == 0 else 8 * terms
+
+
+def _check_combine(combine: Any, n_models: int) -> int:
+    if isinstance(combine, str):
+        check_choice("combine", combine, ("best",))
+        return 1
+    return check_count(
+        "combine", combine, at_least=1, at_most=n_models, why=" (the number of models), or 'best'"
+    )
+
+
+def check_ridge(ridge: Any) -> float:
+    """Return the penalty as a float."""
+    if isinstance(ridge, bool) or not isinstance(ridge, numbers.Real):
+        raise InvalidTypeError(f"ridge must be a number greater than 0; got {ridge!r}")
+    if not 1e-30 <= float(ridge) <= 1e30:
+        raise InvalidInputError(
+            f"ridge must lie between 1e-30 and 1e30 (1e-6 for hardly any); got {ridge!r}"
+        )
+    return float(ridge)

@@ -1,0 +1,333 @@
+"""`LazyRegressor`: for each query the local model that validates best on its own neighbours.
+
+Nothing is fitted before a query arrives. Its neighbours are sorted by distance, constant, linear
+and quadratic models are fitted to the nearest k for a range of k, all sizes in one recursion, and
+each is judged by its leave-one-out error (the PRESS statistic) on the same neighbours.
+
+Cost per query after the search: O(k) for constant models, O(k² · terms) for the others.
+
+Birattari, Bontempi & Bersini (1999), *Lazy learning meets the recursive least squares algorithm*;
+Birattari & Bontempi (1999), *Lazy learning vs. Speedy Gonzales*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from allsplits._progress import progress_bar
+from allsplits._threads import thread_count
+from allsplits._validation import check_choice, check_count
+from allsplits.exceptions import InvalidInputError, UnsupportedError
+from allsplits.lazy._choice import Choice, choose, join_choices
+from allsplits.lazy._paths import LocalData, Paths, compute_paths
+from allsplits.lazy._plan import Plan, check_ridge, count_terms, make_plan
+from allsplits.lazy._results import LocalModels, LocalPaths
+from allsplits.orders import Metric, QuerySearch
+
+__all__ = ["LazyRegressor"]
+
+Array = NDArray[np.float64]
+
+#: Beyond this a square overflows.
+_LARGEST = 1e150
+#: Paths are held for this many numbers at a time (32 MiB).
+_ENTRIES_PER_BLOCK = 1 << 22
+
+
+class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Local regression that chooses degree and size of the neighbourhood for every query.
+
+    For each query, constant, linear and quadratic models are fitted to its k nearest neighbours
+    for a range of k. Every model is validated by leaving out each of its neighbours in turn
+    (exactly, without refitting), and the best one predicts, or the best few, weighted by the
+    inverse of their errors. Distances and the penalty depend on the units of the features: scale
+    them first, for example with `StandardScaler` in a pipeline.
+
+    Parameters
+    ----------
+    degrees : int or sequence of int, default=(0, 1)
+        Degrees of the local polynomials: 0 constant, 1 linear, 2 quadratic.
+    k_min, k_max : int or sequence of int, default=None
+        Smallest and largest number of neighbours, for all degrees or one number for each. None
+        means 3 to 30 for constants and 2 to 8 times the number of terms for the others, as
+        far as there are training samples.
+    combine : "best" or int, default="best"
+        How many of all the models of a query are combined, with weights 1/mse.
+    ridge : float, default=1e-6
+        Penalty on the squared coefficients, which keeps every model unique: the larger, the closer
+        linear and quadratic models are to constant ones.
+    penalize_intercept : bool, default=False
+        Whether the penalty includes the constant term, as it does in the R package lazy (whose
+        ``lambda`` is ``1 / ridge``). It then pulls predictions towards 0, by much where the
+        neighbours do not determine the model.
+    metric, p, metric_params :
+        As in scikit-learn's KNeighborsRegressor. Local polynomials need coordinates, so
+        ``metric="precomputed"`` works with ``degrees=0`` only.
+    backend : {"auto", "exact"}, default="auto"
+        Which search to use.
+    n_jobs : int, default=None
+        Threads; None uses all cores. It does not change the result.
+
+    Attributes
+    ----------
+    k_ranges_ : dict
+        Smallest and largest number of neighbours of each degree.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of str
+        Their names, if X is a data frame.
+
+    Notes
+    -----
+    Equally distant neighbours are taken in the order of their rows. Neighbourhoods that do not
+    determine a model (fewer distinct neighbours than terms, features that are constant among
+    the neighbours, duplicates) are no special case: of all coefficients that fit equally well the
+    penalty picks the smallest, so a feature without variation gets slope 0, and the
+    leave-one-out error is that of this very procedure. Several outputs are treated one by one:
+    each has its own degree and k.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from allsplits import LazyRegressor
+    >>> X = np.linspace(0, 1, 50)[:, None]
+    >>> y = 3 * X[:, 0] + 1
+    >>> model = LazyRegressor().fit(X, y)
+    >>> prediction, k = model.predict([[0.5], [1.2]], return_k=True)
+    >>> prediction.round(3)
+    array([2.5, 4.6])
+    """
+
+    def __init__(
+        self,
+        degrees: int | Sequence[int] = (0, 1),
+        *,
+        k_min: int | Sequence[int] | None = None,
+        k_max: int | Sequence[int] | None = None,
+        combine: Literal["best"] | int = "best",
+        ridge: float = 1e-6,
+        penalize_intercept: bool = False,
+        metric: str | Callable[..., float] = "minkowski",
+        p: float = 2,
+        metric_params: Mapping[str, Any] | None = None,
+        backend: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.degrees = degrees
+        self.k_min = k_min
+        self.k_max = k_max
+        self.combine = combine
+        self.ridge = ridge
+        self.penalize_intercept = penalize_intercept
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.backend = backend
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Check everything and keep the training data; the work is done for each query.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples, or their distances with ``metric="precomputed"``.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets.
+        """
+        check_choice("backend", self.backend, ("auto", "exact"))
+        check_choice("penalize_intercept", self.penalize_intercept, (False, True))
+        check_ridge(self.ridge)
+        n_threads = thread_count(self.n_jobs)
+        metric = Metric.resolve(self.metric, self.p, self.metric_params)
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, order="C", multi_output=True, y_numeric=True,
+            ensure_min_samples=2,
+        )  # fmt: skip
+        targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(X), -1)
+        plan = make_plan(self.degrees, self.k_min, self.k_max, self.combine, *X.shape)
+        self._check_geometry(X, metric, plan)
+        _check_size("y", targets, _LARGEST)
+        self._plan = plan
+        self._data = LocalData(X, targets, float(self.ridge), not self.penalize_intercept)
+        self._one_output = np.ndim(y) == 1
+        self._search = QuerySearch(X, metric, plan.depth, n_threads)
+        self.k_ranges_ = {part.degree: (part.k_min, part.k_max) for part in plan.ranges}
+        return self
+
+    def _check_geometry(self, X: Array, metric: Metric, plan: Plan) -> None:
+        highest = int(plan.degrees.max())
+        if metric.precomputed:
+            if highest > 0:
+                raise UnsupportedError(
+                    "metric='precomputed' gives no coordinates for local polynomials: use "
+                    f"degrees=0; got degrees={self.degrees!r}"
+                )
+            if X.shape[0] != X.shape[1]:
+                raise InvalidInputError(
+                    "X must be square with metric='precomputed' (n_samples × n_samples); "
+                    f"got {X.shape}"
+                )
+        _check_size("X", X, self._largest_coordinate(highest))
+
+    def _largest_coordinate(self, degree: int) -> float:
+        """Coordinates up to this size keep the squares of all terms finite."""
+        room = _LARGEST * min(1.0, np.sqrt(float(self.ridge)))
+        return float(room ** (1 / max(degree, 1)) / 2)
+
+    def predict(
+        self,
+        X: Any,
+        return_std: bool = False,
+        return_k: bool = False,
+        return_details: bool = False,
+        *,
+        progress: bool = False,
+    ) -> Any:
+        """Predict the targets of new samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            New samples, or their distances to the training samples.
+        return_std : bool, default=False
+            Also return the root of the leave-one-out error of the chosen models (of several
+            combined ones: of the harmonic mean of their errors).
+        return_k : bool, default=False
+            Also return the number of neighbours used; the largest if models are combined.
+        return_details : bool, default=False
+            Also return the chosen models with their coefficients.
+        progress : bool, default=False
+            Whether to show a progress bar.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_queries,) or (n_queries, n_outputs)
+        std : ndarray, shaped like `predictions`, if `return_std`
+        k : ndarray, shaped like `predictions`, if `return_k`
+        details : LocalModels, if `return_details`
+        """
+        check_is_fitted(self)
+        queries = self._new(X)
+        found: list[tuple[Array, Choice]] = []
+        with progress_bar(progress, "local models", len(queries)) as step:
+            for paths in self._iter_paths(queries, coefficients=return_details):
+                choice = choose(paths.errors, self._plan.n_best)
+                found.append((choice.combine(paths), choice))
+                step(len(paths.errors))
+        coefficients = np.concatenate([part for part, _ in found])
+        choice = join_choices([part for _, part in found])
+        k = self._plan.sizes[choice.models]
+        answers: list[Any] = [self._shape(coefficients[:, 0])]
+        if return_std:
+            answers.append(self._shape(choice.std()))
+        if return_k:
+            answers.append(self._shape(k.max(axis=1)))
+        if return_details:
+            answers.append(self._describe(coefficients, choice))
+        return answers[0] if len(answers) == 1 else tuple(answers)
+
+    def local_paths(self, x: Any, *, output: int = 0) -> LocalPaths:
+        """All local models of one query: error and prediction for every degree and size.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,) or (1, n_features)
+            The query.
+        output : int, default=0
+            Which output, if there are several.
+
+        Returns
+        -------
+        LocalPaths
+            ``.plot()`` draws the errors, ``.frame()`` lists them.
+        """
+        check_is_fitted(self)
+        n_outputs = self._data.targets.shape[1]
+        check_count("output", output, at_least=0, at_most=n_outputs - 1)
+        query = self._new([x] if np.ndim(x) == 1 else x)
+        if len(query) != 1:
+            raise InvalidInputError(f"x must be one query; got {len(query)} rows")
+        (paths,) = self._iter_paths(query)
+        return LocalPaths(
+            self._plan.degrees,
+            self._plan.sizes,
+            paths.errors[0, :, output],
+            paths.values[0, :, 0, output],
+        )
+
+    def _new(self, X: Any) -> Array:
+        queries: Array = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        if self._search.metric.precomputed and queries.min() < 0:
+            raise InvalidInputError(
+                f"X must hold distances ≥ 0 with metric='precomputed'; got {queries.min()}"
+            )
+        _check_size("X", queries, self._largest_coordinate(int(self._plan.degrees.max())))
+        return queries
+
+    def _iter_paths(self, queries: Array, *, coefficients: bool = False) -> Iterator[Paths]:
+        """Search and compute block by block, so that memory stays bounded."""
+        highest = int(self._plan.degrees.max())
+        terms = count_terms(self.n_features_in_, highest) if coefficients else 1
+        per_query = len(self._plan.sizes) * (terms + 1) * self._data.targets.shape[1]
+        step = max(16, _ENTRIES_PER_BLOCK // max(per_query, self._plan.depth))
+        for low in range(0, len(queries), step):
+            block = queries[low : low + step]
+            yield compute_paths(
+                self._data, self._plan, block, self._search.nearest(block), self._search.n_threads,
+                coefficients=coefficients,
+            )  # fmt: skip
+
+    def _shape(self, values: NDArray[Any]) -> NDArray[Any]:
+        """(query, output) as the targets came: one column becomes a plain vector."""
+        return values[:, 0] if self._one_output else values
+
+    def _describe(self, coefficients: Array, choice: Choice) -> LocalModels:
+        def ordered(values: NDArray[Any]) -> NDArray[Any]:
+            return self._shape(np.ascontiguousarray(np.swapaxes(values, 1, 2)))
+
+        return LocalModels(
+            predictions=self._shape(coefficients[:, 0]),
+            std=self._shape(choice.std()),
+            degree=ordered(self._plan.degrees[choice.models]),
+            k=ordered(self._plan.sizes[choice.models]),
+            mse=ordered(choice.mse),
+            weight=ordered(choice.weights),
+            coefficients=ordered(coefficients),
+            terms=self._term_names(),
+        )
+
+    def _term_names(self) -> tuple[str, ...]:
+        count = self.n_features_in_
+        names = list(getattr(self, "feature_names_in_", [f"x{f}" for f in range(count)]))
+        highest = int(self._plan.degrees.max())
+        terms = ["1"]
+        if highest > 0:
+            terms += names
+        if highest > 1:
+            terms += [
+                f"{names[f]}^2" if f == g else f"{names[f]} {names[g]}"
+                for f in range(count)
+                for g in range(f, count)
+            ]
+        return tuple(terms)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
+
+def _check_size(name: str, values: Array, largest: float) -> None:
+    found = float(np.abs(values).max())
+    if found > largest:
+        raise InvalidInputError(
+            f"{name} must hold values below {largest:.3g} in size so that squares stay finite; "
+            f"got {found:g}: rescale it"
+        )

@@ -1,0 +1,139 @@
+"""What local models tell about themselves: those chosen for each query, and all of one query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._frames import make_frame
+from allsplits._optional import import_optional
+
+__all__ = ["LocalModels", "LocalPaths"]
+
+_DEGREE_NAMES = ("constant", "linear", "quadratic")
+_COLOURS = ("#0072B2", "#D55E00", "#009E73")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalModels:
+    """The local models that made the predictions of `LazyRegressor.predict`.
+
+    With several outputs all arrays have one more dimension, (n_queries, n_outputs, …).
+
+    Attributes
+    ----------
+    predictions : ndarray of shape (n_queries,)
+        The predictions.
+    std : ndarray of shape (n_queries,)
+        Root of the leave-one-out mean squared error.
+    degree, k : ndarray of shape (n_queries, n_combined)
+        Degree and number of neighbours of each chosen model, best first.
+    mse, weight : ndarray of shape (n_queries, n_combined)
+        Its leave-one-out mean squared error, and its weight in the prediction.
+    coefficients : ndarray of shape (n_queries, n_terms)
+        Coefficients of the prediction as a polynomial centred at the query (the first is the
+        prediction itself), weighted if models are combined, 0 for terms a model does not have.
+    terms : tuple of str
+        Names of the terms; ``x0 - q`` is written ``x0``.
+    """
+
+    predictions: NDArray[np.float64]
+    std: NDArray[np.float64]
+    degree: NDArray[np.int64]
+    k: NDArray[np.int64]
+    mse: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    coefficients: NDArray[np.float64]
+    terms: tuple[str, ...]
+
+    def frame(self, backend: str | None = None) -> Any:
+        """One row per query, output and chosen model, as a pandas or polars data frame."""
+        shape = self.degree.shape
+        numbers = np.indices(shape).reshape(len(shape), -1)
+        columns = {"query": numbers[0]}
+        if len(shape) == 3:
+            columns["output"] = numbers[1]
+        columns["rank"] = numbers[-1]
+        for name in ("degree", "k", "mse", "weight"):
+            columns[name] = getattr(self, name).ravel()
+        return make_frame(columns, backend)
+
+    def __repr__(self) -> str:
+        best = self.degree[..., 0]
+        shares = ", ".join(
+            f"{np.mean(best == degree):.0%} {_DEGREE_NAMES[degree]}" for degree in np.unique(best)
+        )
+        return (
+            f"LocalModels({len(self.degree)} queries: {shares}; k from {self.k.min()} to "
+            f"{self.k.max()}, median {np.median(self.k[..., 0]):g})"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalPaths:
+    """All local models of one query, in the order of degree and size.
+
+    Attributes
+    ----------
+    degree, k : ndarray of shape (n_models,)
+        Degree and number of neighbours.
+    mse : ndarray of shape (n_models,)
+        Leave-one-out mean squared error.
+    predictions : ndarray of shape (n_models,)
+        What each model predicts at the query.
+    """
+
+    degree: NDArray[np.int64]
+    k: NDArray[np.int64]
+    mse: NDArray[np.float64]
+    predictions: NDArray[np.float64]
+
+    @property
+    def best(self) -> int:
+        """Position of the model with the smallest error."""
+        return int(np.argmin(self.mse))
+
+    def frame(self, backend: str | None = None) -> Any:
+        """One row per model, as a pandas or polars data frame."""
+        columns = {"degree": self.degree, "k": self.k, "mse": self.mse}
+        return make_frame(columns | {"prediction": self.predictions}, backend)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the error against k, a line per degree, the choice marked; returns the Axes."""
+        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
+        ax = pyplot.subplots()[1] if ax is None else ax
+        for degree in np.unique(self.degree):
+            own = self.degree == degree
+            ax.plot(
+                self.k[own], self.mse[own], color=_COLOURS[degree], linewidth=1.2, marker="o",
+                markersize=3, label=_DEGREE_NAMES[degree],
+            )  # fmt: skip
+        best = self.best
+        ax.plot(
+            [self.k[best]], [self.mse[best]], marker="D", markersize=9, linestyle="none",
+            markerfacecolor="#E69F00", markeredgecolor="black", label=f"best: {self._words(best)}",
+        )  # fmt: skip
+        # Small neighbourhoods can be worse by orders of magnitude and would flatten the rest.
+        if self.mse.min() > 0 and self.mse.max() > 50 * self.mse.min():
+            ax.set_yscale("log")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.set(
+            xlabel="number of neighbours", ylabel="leave-one-out mean squared error",
+            title="local models of one query",
+        )  # fmt: skip
+        ax.grid(alpha=0.3)
+        ax.legend()
+        return ax
+
+    def _words(self, model: int) -> str:
+        return f"{_DEGREE_NAMES[self.degree[model]]}, k = {self.k[model]}"
+
+    def __repr__(self) -> str:
+        best = self.best
+        return (
+            f"LocalPaths({len(self.k)} models: best {self._words(best)}, leave-one-out error "
+            f"{self.mse[best]:.6g}, prediction {self.predictions[best]:.6g})"
+        )
