@@ -56,10 +56,10 @@ def local_constant_path(
             "y_sorted must be a numeric array of shape (n_queries, n_neighbors) or (n_neighbors,) "
             f"without NaN or infinity; got: {error}"
         ) from error
-    if values.ndim not in (1, 2) or values.size == 0:
+    if values.ndim not in (1, 2):
         raise InvalidInputError(
-            "y_sorted must have shape (n_queries, n_neighbors) or (n_neighbors,) with at least "
-            f"one neighbour; got {values.shape}"
+            "y_sorted must have shape (n_queries, n_neighbors) or (n_neighbors,); "
+            f"got {values.shape}"
         )
     rows = np.ascontiguousarray(np.atleast_2d(values))
     predictions, loo_mse = np.empty(rows.shape), np.empty(rows.shape)

@@ -100,12 +100,15 @@ def _fill_constant(
     means, mistakes = np.empty(near.shape), np.empty(near.shape)
     own = slice(first, first + len(part.sizes))
     for output in range(targets.shape[1]):
-        sorted_targets = targets[near, output]
-        map_row_ranges(
-            lambda start, stop, y=sorted_targets: constant_paths(y, start, stop, means, mistakes),
-            len(near),
-            n_threads,
-            smallest=1024,
-        )
+        _fill_means(targets[near, output], means, mistakes, n_threads)
         paths.values[:, own, 0, output] = means[:, part.k_min - 1 :]
         paths.errors[:, own, output] = mistakes[:, part.k_min - 1 :]
+
+
+def _fill_means(y_sorted: Array, means: Array, mistakes: Array, n_threads: int) -> None:
+    map_row_ranges(
+        lambda start, stop: constant_paths(y_sorted, start, stop, means, mistakes),
+        len(y_sorted),
+        n_threads,
+        smallest=1024,
+    )

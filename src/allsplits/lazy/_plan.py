@@ -112,7 +112,7 @@ def _size_range(degree: int, k_min: int, k_max: int, n_samples: int, n_features:
 
 
 def _default_k_min(degree: int, terms: int) -> int:
-    return 3 if degree == 0 else 2 * terms
+    return 3 if degree == 0 else 3 * terms
 
 
 def _default_k_max(degree: int, terms: int) -> int:

@@ -55,7 +55,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         Degrees of the local polynomials: 0 constant, 1 linear, 2 quadratic.
     k_min, k_max : int or sequence of int, default=None
         Smallest and largest number of neighbours, for all degrees or one number for each. None
-        means 3 to 30 for constants and 2 to 8 times the number of terms for the others, as
+        means 3 to 30 for constants and 3 to 8 times the number of terms for the others, as
         far as there are training samples.
     combine : "best" or int, default="best"
         How many of all the models of a query are combined, with weights 1/mse.

@@ -71,21 +71,23 @@ class QuerySearch:
         out = np.empty((len(queries), self.depth), dtype=np.int32)
         missing = np.arange(len(queries))
         if self.proposer is not None:
-            missing = self._verify_candidates(queries, out)
+            missing = self._verify_candidates(self.proposer, queries, out)
         step = max(1, _ENTRIES_PER_BLOCK // len(self.reference))
         for low in range(0, len(missing), step):
             rows = missing[low : low + step]
             out[rows] = self._compare_with_all(queries[rows])
         return out
 
-    def _verify_candidates(self, queries: Array, out: Items) -> NDArray[np.intp]:
+    def _verify_candidates(
+        self, proposer: NearestNeighbors, queries: Array, out: Items
+    ) -> NDArray[np.intp]:
         """Fill in the rows that are certain; return the numbers of the others."""
         centred = queries - self.centre
         n_candidates = self.depth + 4 + self.depth // 8
         # Looking up the thread pools takes milliseconds: only where it changes anything.
         limited = self.n_threads < thread_count(None)
         with threadpool_limits(self.n_threads) if limited else nullcontext():
-            distances, found = self.proposer.kneighbors(centred, n_candidates)
+            distances, found = proposer.kneighbors(centred, n_candidates)
         largest = max(np.abs(self.reference).max(), np.abs(queries).max())
         rounding = expanded_rounding(centred, self.centred, largest)
         # The kernel takes queries from the table that it takes candidates from.

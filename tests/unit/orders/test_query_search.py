@@ -1,0 +1,90 @@
+"""QuerySearch: the same neighbours as sorting all distances, ties in row order."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import pairwise_distances
+
+from allsplits.exceptions import InvalidInputError
+from allsplits.orders import Metric, QuerySearch
+
+
+def sorted_by_distance(reference, queries, depth, metric="euclidean", **params):
+    distances = pairwise_distances(queries, reference, metric=metric, **params)
+    return np.argsort(distances, axis=1, kind="stable")[:, :depth]
+
+
+def search(reference, queries, depth, metric="euclidean", n_threads=2, **params):
+    return QuerySearch(reference, Metric.resolve(metric, 2, params), depth, n_threads).nearest(
+        queries
+    )
+
+
+@pytest.mark.parametrize("n_features", [2, 8])
+@pytest.mark.parametrize("n_reference", [40, 5000])
+def test_euclidean(n_reference, n_features):
+    """Small sets are compared in full; large ones by a tree or by products, then verified."""
+    rng = np.random.default_rng(0)
+    reference, queries = (rng.normal(size=(n, n_features)) for n in (n_reference, 50))
+    found = search(reference, queries, 20)
+    np.testing.assert_array_equal(found, sorted_by_distance(reference, queries, 20))
+
+
+@pytest.mark.parametrize("n_features", [2, 8])
+@pytest.mark.parametrize("n_reference", [40, 5000])
+def test_ties_are_taken_in_row_order(n_reference, n_features):
+    """Integers have many equal distances; groups run past the depth and past the candidates."""
+    rng = np.random.default_rng(1)
+    reference = rng.integers(0, 3, size=(n_reference, n_features)).astype(float)
+    queries = rng.integers(0, 3, size=(30, n_features)).astype(float)
+    squared = ((queries[:, None] - reference) ** 2).sum(axis=2)
+    expected = np.argsort(squared, axis=1, kind="stable")[:, :15]
+    np.testing.assert_array_equal(search(reference, queries, 15), expected)
+
+
+def test_digits_are_not_lost_far_from_the_origin():
+    rng = np.random.default_rng(2)
+    reference, queries = (1e7 + rng.normal(size=(n, 8)) for n in (4000, 20))
+    squared = ((queries[:, None] - reference) ** 2).sum(axis=2)
+    expected = np.argsort(squared, axis=1, kind="stable")[:, :10]
+    np.testing.assert_array_equal(search(reference, queries, 10), expected)
+
+
+def test_a_query_far_away_from_everybody():
+    reference = np.random.default_rng(3).normal(size=(4000, 8))
+    queries = np.full((1, 8), 1e6)
+    squared = ((queries[:, None] - reference) ** 2).sum(axis=2)
+    expected = np.argsort(squared, axis=1, kind="stable")[:, :10]
+    np.testing.assert_array_equal(search(reference, queries, 10), expected)
+
+
+@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", "cosine", "seuclidean"])
+def test_other_metrics(metric):
+    rng = np.random.default_rng(4)
+    reference, queries = rng.normal(size=(60, 4)), rng.normal(size=(20, 4))
+    params = {"V": reference.var(axis=0, ddof=1)} if metric == "seuclidean" else {}
+    expected = sorted_by_distance(reference, queries, 9, metric, **params)
+    np.testing.assert_array_equal(search(reference, queries, 9, metric), expected)
+
+
+def test_a_callable_and_a_matrix():
+    rng = np.random.default_rng(5)
+    reference, queries = rng.normal(size=(30, 3)), rng.normal(size=(6, 3))
+    largest = lambda a, b: np.abs(a - b).max()  # noqa: E731
+    expected = sorted_by_distance(reference, queries, 7, "chebyshev")
+    np.testing.assert_array_equal(search(reference, queries, 7, largest), expected)
+    matrix = pairwise_distances(queries, reference, metric="chebyshev")
+    square = pairwise_distances(reference, metric="chebyshev")
+    np.testing.assert_array_equal(search(square, matrix, 7, "precomputed"), expected)
+
+
+def test_a_metric_without_distances_is_refused():
+    reference = np.random.default_rng(6).normal(size=(10, 2))
+    with pytest.raises(InvalidInputError, match="metric"):
+        search(reference, reference, 3, lambda a, b: np.nan)
+
+
+def test_threads_do_not_matter():
+    rng = np.random.default_rng(7)
+    reference, queries = rng.normal(size=(3000, 8)), rng.normal(size=(300, 8))
+    one, two = (search(reference, queries, 12, n_threads=n) for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
