@@ -10,6 +10,7 @@ from time import perf_counter
 
 from benchmarks import (
     growth,
+    lazy,
     learning_curve,
     many_classes,
     memory,
@@ -21,6 +22,8 @@ from benchmarks import (
 )
 from benchmarks._timing import Result, print_environment, print_results
 
+<<<<<<< HEAD
+
 TOPICS = (
     two_classes,
     many_classes,
@@ -28,6 +31,7 @@ TOPICS = (
     structured,
     regression,
     weighted,
+    lazy,
     memory,
     startup,
 )

@@ -1,0 +1,100 @@
+"""Lazy learning: all constant paths, all linear models with their errors, a whole predict.
+
+The peers are what a user would write with numpy: the direct formula of the constant models, and a
+least-squares fit per query and size with PRESS residuals from its QR factors (timed on a part of
+the queries and scaled up).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.datasets import make_friedman1
+
+from allsplits import LazyRegressor, local_constant_path
+from allsplits._threads import thread_count
+from allsplits.lazy._choice import choose
+from allsplits.lazy._paths import LocalData, compute_paths
+from allsplits.lazy._plan import make_plan
+from allsplits.orders import Metric, QuerySearch
+from benchmarks._timing import Result, interleaved, print_results
+
+N_TRAIN = 20_000
+N_CONSTANT = 100_000
+N_LINEAR = 10_000
+N_FEATURES = 8
+K_MAX = 50
+#: The peers are slow: they do this share of the queries, and their time is scaled up.
+CONSTANT_SHARE, LINEAR_SHARE = 20, 200
+
+
+def measure() -> list[Result]:
+    return [*measure_constant(), *measure_linear()]
+
+
+def measure_constant() -> list[Result]:
+    y_sorted = np.random.default_rng(0).normal(size=(N_CONSTANT, K_MAX))
+    part = y_sorted[: N_CONSTANT // CONSTANT_SHARE]
+    ours, peer = interleaved(
+        [lambda: local_constant_path(y_sorted), lambda: constant_models_directly(part)], repeats=3
+    )
+    what = f"lazy: constant models to k = {K_MAX}, {N_CONSTANT:,} queries, after the search"
+    return [
+        Result(what, ours, goal=1.0),
+        Result(f"{what} / direct formula in numpy", ours, CONSTANT_SHARE * peer),
+    ]
+
+
+def measure_linear() -> list[Result]:
+    X, y = make_friedman1(N_TRAIN + N_LINEAR, n_features=N_FEATURES, noise=1.0, random_state=0)
+    train, queries = X[:N_TRAIN], np.ascontiguousarray(X[N_TRAIN:])
+    data = LocalData(np.ascontiguousarray(train), y[:N_TRAIN, None], 1e-6, True)
+    plan = make_plan(1, 2, K_MAX, "best", N_TRAIN, N_FEATURES)
+    n_threads = thread_count(None)
+    search = QuerySearch(train, Metric.resolve("euclidean"), K_MAX, n_threads)
+    neighbors = search.nearest(queries)
+    model = LazyRegressor(1, k_min=2, k_max=K_MAX).fit(train, y[:N_TRAIN])
+
+    def after_search():
+        return choose(compute_paths(data, plan, queries, neighbors, n_threads).errors, 1)
+
+    def refits():
+        for q in range(N_LINEAR // LINEAR_SHARE):
+            linear_models_by_qr(train, y, queries[q], neighbors[q])
+
+    ours, searching, peer = interleaved(
+        [after_search, lambda: search.nearest(queries), refits], repeats=3
+    )
+    (whole,) = interleaved([lambda: model.predict(queries)], repeats=2)
+    what = f"lazy: linear models to k = {K_MAX}, {N_FEATURES} features, {N_LINEAR:,} queries"
+    return [
+        Result(f"{what}, after the search", ours, goal=4.0),
+        Result(f"{what}, after the search / search among {N_TRAIN:,}", ours, searching),
+        Result(f"{what}, after the search / QR per size", ours, LINEAR_SHARE * peer),
+        Result(f"{what}, predict() with the search", whole),
+    ]
+
+
+def constant_models_directly(y_sorted):
+    """Equations 1 to 4 of Birattari & Bontempi for each size on its own."""
+    for k in range(2, y_sorted.shape[1] + 1):
+        head = y_sorted[:, :k]
+        mean = head.mean(axis=1)
+        np.mean((k / (k - 1) * (head - mean[:, None])) ** 2, axis=1)
+
+
+def linear_models_by_qr(X, y, query, neighbors):
+    """Each size on its own: ridge rows appended, leverages from the orthogonal factor."""
+    penalty = 1e-3 * np.eye(X.shape[1] + 1)[1:]
+    Z = np.column_stack([np.ones(len(neighbors)), X[neighbors] - query])
+    for k in range(2, len(neighbors) + 1):
+        system = np.concatenate([Z[:k], penalty])
+        right = np.concatenate([y[neighbors[:k]], np.zeros(len(penalty))])
+        orthogonal, triangular = np.linalg.qr(system)
+        residual = (right - orthogonal @ (orthogonal.T @ right))[:k]
+        leverage = np.einsum("ij,ij->i", orthogonal[:k], orthogonal[:k])
+        np.mean((residual / (1 - leverage)) ** 2)
+        np.linalg.solve(triangular, orthogonal.T @ right)
+
+
+if __name__ == "__main__":
+    print_results(measure())
