@@ -51,6 +51,15 @@ class Plan:
         return max(part.k_max for part in self.ranges)
 
     @property
+    def highest_degree(self) -> int:
+        """The largest degree."""
+        return max(part.degree for part in self.ranges)
+
+    def count_operations(self, n_features: int) -> int:
+        """Roughly the multiplications for one query: every size changes all before it."""
+        return sum(part.k_max**2 * count_terms(n_features, part.degree) for part in self.ranges)
+
+    @property
     def degrees(self) -> NDArray[np.int64]:
         """Degree of each model."""
         return np.concatenate([np.full(len(part.sizes), part.degree) for part in self.ranges])

@@ -38,6 +38,8 @@ Array = NDArray[np.float64]
 _LARGEST = 1e150
 #: Paths are held for this many numbers at a time (32 MiB).
 _ENTRIES_PER_BLOCK = 1 << 22
+#: A block is a second or two of work, so that a progress bar moves and Ctrl-C is heard.
+_OPERATIONS_PER_BLOCK = 1 << 31
 
 
 class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -162,7 +164,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         return self
 
     def _check_geometry(self, X: Array, metric: Metric, plan: Plan) -> None:
-        highest = int(plan.degrees.max())
+        highest = plan.highest_degree
         if metric.precomputed:
             if highest > 0:
                 raise UnsupportedError(
@@ -268,15 +270,16 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             raise InvalidInputError(
                 f"X must hold distances ≥ 0 with metric='precomputed'; got {queries.min()}"
             )
-        _check_size("X", queries, self._largest_coordinate(int(self._plan.degrees.max())))
+        _check_size("X", queries, self._largest_coordinate(self._plan.highest_degree))
         return queries
 
     def _iter_paths(self, queries: Array, *, coefficients: bool = False) -> Iterator[Paths]:
         """Search and compute block by block, so that memory stays bounded."""
-        highest = int(self._plan.degrees.max())
+        highest = self._plan.highest_degree
         terms = count_terms(self.n_features_in_, highest) if coefficients else 1
         per_query = len(self._plan.sizes) * (terms + 1) * self._data.targets.shape[1]
-        step = max(16, _ENTRIES_PER_BLOCK // max(per_query, self._plan.depth))
+        work = self._plan.count_operations(self.n_features_in_)
+        step = max(16, min(_ENTRIES_PER_BLOCK // per_query, _OPERATIONS_PER_BLOCK // work))
         for low in range(0, len(queries), step):
             block = queries[low : low + step]
             yield compute_paths(
@@ -306,7 +309,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     def _term_names(self) -> tuple[str, ...]:
         count = self.n_features_in_
         names = list(getattr(self, "feature_names_in_", [f"x{f}" for f in range(count)]))
-        highest = int(self._plan.degrees.max())
+        highest = self._plan.highest_degree
         terms = ["1"]
         if highest > 0:
             terms += names

@@ -117,7 +117,7 @@ class LocalPaths:
             markerfacecolor="#E69F00", markeredgecolor="black", label=f"best: {self._words(best)}",
         )  # fmt: skip
         # Small neighbourhoods can be worse by orders of magnitude and would flatten the rest.
-        if self.mse.min() > 0 and self.mse.max() > 50 * self.mse.min():
+        if self.mse.min() > 0 and self.mse.max() > 10 * self.mse.min():
             ax.set_yscale("log")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set(

@@ -57,11 +57,11 @@ class QuerySearch:
         self.euclidean = self.metric.name in ("euclidean", "sqeuclidean") and not self.metric.params
         # Squared distances are compared; a relative difference doubles when squared.
         self.tolerance = 2 * TIE_TOLERANCE if self.euclidean else TIE_TOLERANCE
-        self.transposed = np.ascontiguousarray(self.reference.T)
-        self.centre = self.reference.mean(axis=0)
-        self.centred = self.reference - self.centre
+        self.transposed = np.ascontiguousarray(self.reference.T) if self.euclidean else None
         self.proposer = None
         if self.euclidean and len(reference) > max(_SMALL_REFERENCE, 4 * depth):
+            self.centre = self.reference.mean(axis=0)
+            self.centred = self.reference - self.centre
             algorithm = "kd_tree" if reference.shape[1] <= TREE_FEATURES else "brute"
             self.proposer = NearestNeighbors(algorithm=algorithm, n_jobs=n_threads)
             self.proposer.fit(self.centred)
