@@ -127,9 +127,9 @@ def test_the_chosen_sizes_of_linear_models(boston):
         assert our_error < their_error
         model = LazyRegressor(**LINEAR, penalize_intercept=True).fit(X, y)
         paths = model.local_paths(queries[q])
-        assert paths.mse.min() == pytest.approx(float(our_error), rel=1e-7)
+        assert paths.mse.min() == pytest.approx(float(our_error), rel=1e-8)
         at_theirs = paths.mse[paths.k == theirs[q]][0]
-        assert at_theirs == pytest.approx(float(their_error), rel=1e-7)
+        assert at_theirs == pytest.approx(float(their_error), rel=1e-8)
 
 
 def exact_loo_mse(rows, targets, query) -> Fraction:

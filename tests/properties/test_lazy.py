@@ -104,8 +104,8 @@ def test_refitting_with_numpy(degree, sizes, penalize):
         paths = model.local_paths(query)
         for k in sizes:
             mse, prediction = refit(X[order[:k]] - query, y[order[:k]], degree, 1e-6, penalize)
-            assert paths.mse[k - 2] == pytest.approx(mse, rel=1e-7)
-            assert paths.predictions[k - 2] == pytest.approx(prediction, rel=1e-7)
+            assert paths.mse[k - 2] == pytest.approx(mse, rel=1e-10)
+            assert paths.predictions[k - 2] == pytest.approx(prediction, rel=1e-10)
 
 
 def refit(centred, y, degree, ridge, penalize):

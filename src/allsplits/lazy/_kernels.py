@@ -1,6 +1,6 @@
 """Compiled loop of local constant models: one pass over the neighbours of each query.
 
-For the neighbours' targets y_1, y_2, … in order of distance, with μ_0 irrelevant and μ_1 = y_1,
+For the neighbours' targets y_1, y_2, … in order of distance, from μ_1 = y_1 on,
 
     μ_k   = μ_{k-1} + (y_k - μ_{k-1}) / k
     mse_k = k (k-2)² / (k-1)³ · mse_{k-1} + (y_k - μ_{k-1})² / (k-1),   k ≥ 2

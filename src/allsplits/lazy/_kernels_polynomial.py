@@ -7,11 +7,13 @@ when a large 1/ridge shrinks to the size of the data. What is carried along is, 
 neighbour and for the query, a column w_i = S'z_i with SS' = V, so that z_i'V z_j = w_i·w_j.
 Absorbing neighbour k, with f = w_k, g_i = w_i·f, b = 1 + f·f and e its prediction error so far, is
 
-    w_i ← L'w_i,  LL' = I - ff'/b   (triangular, Carlson 1973: scaled and mixed, no cancellation)
+    w_i ← L'w_i,  LL' = I - ff'/b,  L triangular (Carlson 1973)
     prediction of anybody i ← prediction + g_i e / b
 
-The leave-one-out residual t_i (the PRESS residual) and m_i = 1 - h_i of a neighbour absorbed
-earlier follow without subtraction of near-equal numbers: m_i starts at 1/b, t_i at e, and
+Each row of columns is scaled as a whole and mixed with the rows above it, so that columns shrink
+from the size of 1/√ridge to that of the data with their digits. The leave-one-out residual t_i
+(the PRESS residual) and m_i = 1 - h_i of a neighbour absorbed earlier follow without subtraction
+of nearly equal numbers: m_i starts at 1/b, t_i at e, and
 
     t_i ← (m_i b · t_i - g_i · e) / (m_i b + g_i²),    m_i ← m_i + g_i² / b,
 
@@ -144,6 +146,8 @@ def _absorb(columns, gains, k):
             w = row[i]
             row[i] = shrink * w - mix * gains[i]
             gains[i] += f * w
+        # What is left of the column itself is known: f·shrink·(1 - (b - 1)/b), without the loss.
+        row[k] = mix
         b = grown
     return b
 

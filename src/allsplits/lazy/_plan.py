@@ -5,7 +5,6 @@ Every check of the parameters that decide this is here.
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._validation import check_choice, check_count, check_counts
-from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.exceptions import InvalidInputError
 
-__all__ = ["Plan", "SizeRange", "check_ridge", "count_terms", "make_plan"]
+__all__ = ["Plan", "SizeRange", "count_terms", "make_plan"]
 
 
 def count_terms(n_features: int, degree: int) -> int:
@@ -135,14 +134,3 @@ def _check_combine(combine: Any, n_models: int) -> int:
     return check_count(
         "combine", combine, at_least=1, at_most=n_models, why=" (the number of models), or 'best'"
     )
-
-
-def check_ridge(ridge: Any) -> float:
-    """Return the penalty as a float."""
-    if isinstance(ridge, bool) or not isinstance(ridge, numbers.Real):
-        raise InvalidTypeError(f"ridge must be a number greater than 0; got {ridge!r}")
-    if not 1e-30 <= float(ridge) <= 1e30:
-        raise InvalidInputError(
-            f"ridge must lie between 1e-30 and 1e30 (1e-6 for hardly any); got {ridge!r}"
-        )
-    return float(ridge)

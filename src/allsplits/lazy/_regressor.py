@@ -25,8 +25,9 @@ from allsplits._threads import thread_count
 from allsplits._validation import check_choice, check_count
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.lazy._choice import Choice, choose, join_choices
+from allsplits.lazy._limits import check_ridge, check_spread, check_targets_size
 from allsplits.lazy._paths import LocalData, Paths, compute_paths
-from allsplits.lazy._plan import Plan, check_ridge, count_terms, make_plan
+from allsplits.lazy._plan import Plan, count_terms, make_plan
 from allsplits.lazy._results import LocalModels, LocalPaths
 from allsplits.orders import Metric, QuerySearch
 
@@ -34,8 +35,6 @@ __all__ = ["LazyRegressor"]
 
 Array = NDArray[np.float64]
 
-#: Beyond this a square overflows.
-_LARGEST = 1e150
 #: Paths are held for this many numbers at a time (32 MiB).
 _ENTRIES_PER_BLOCK = 1 << 22
 #: A block is a second or two of work, so that a progress bar moves and Ctrl-C is heard.
@@ -155,7 +154,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(X), -1)
         plan = make_plan(self.degrees, self.k_min, self.k_max, self.combine, *X.shape)
         self._check_geometry(X, metric, plan)
-        _check_size("y", targets, _LARGEST)
+        check_targets_size(targets)
         self._plan = plan
         self._data = LocalData(X, targets, float(self.ridge), not self.penalize_intercept)
         self._one_output = np.ndim(y) == 1
@@ -176,12 +175,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
                     "X must be square with metric='precomputed' (n_samples × n_samples); "
                     f"got {X.shape}"
                 )
-        _check_size("X", X, self._largest_coordinate(highest))
-
-    def _largest_coordinate(self, degree: int) -> float:
-        """Coordinates up to this size keep the squares of all terms finite."""
-        room = _LARGEST * min(1.0, np.sqrt(float(self.ridge)))
-        return float(room ** (1 / max(degree, 1)) / 2)
+        check_spread(X, X, highest, float(self.ridge))
 
     def predict(
         self,
@@ -270,7 +264,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             raise InvalidInputError(
                 f"X must hold distances ≥ 0 with metric='precomputed'; got {queries.min()}"
             )
-        _check_size("X", queries, self._largest_coordinate(self._plan.highest_degree))
+        check_spread(self._data.points, queries, self._plan.highest_degree, self._data.ridge)
         return queries
 
     def _iter_paths(self, queries: Array, *, coefficients: bool = False) -> Iterator[Paths]:
@@ -325,12 +319,3 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.metric == "precomputed"
         return tags
-
-
-def _check_size(name: str, values: Array, largest: float) -> None:
-    found = float(np.abs(values).max())
-    if found > largest:
-        raise InvalidInputError(
-            f"{name} must hold values below {largest:.3g} in size so that squares stay finite; "
-            f"got {found:g}: rescale it"
-        )

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import PolynomialFeatures
 
 from allsplits import LazyRegressor
+from allsplits.lazy._limits import largest_spread
 from unit.refused import refused
 
 RNG = np.random.default_rng(0)
@@ -83,26 +85,50 @@ def test_data(points, targets, word):
         LazyRegressor().fit(points, targets)
 
 
-def test_numbers_whose_squares_overflow():
-    refused(lambda: LazyRegressor().fit(X * 1e149, Y), "X", "rescale")
-    refused(lambda: LazyRegressor(2).fit(X * 1e75, Y), "X", "rescale")
+def test_numbers_that_are_too_large():
+    refused(lambda: LazyRegressor(0).fit(X * 1e151, Y), "X", "overflow", "rescale")
+    refused(lambda: LazyRegressor(1).fit(X * 1e10, Y), "X", "ridge=1e-06", "rescale")
+    refused(lambda: LazyRegressor(2).fit(X * 1e5, Y), "X", "ridge=1e-06", "rescale")
     refused(lambda: LazyRegressor().fit(X, Y * 1e151), "y", "rescale")
     model = LazyRegressor((0, 1, 2)).fit(X, Y)
-    refused(lambda: model.predict([[1e76, 0, 0]]), "X", "rescale")
+    refused(lambda: model.predict([[1e6, 0, 0]]), "X", "1e+05", "rescale")
 
 
-@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize("degree", [0, 1, 2])
+@pytest.mark.parametrize("ridge", [1e-6, 1.0])
 @pytest.mark.parametrize("penalize", [False, True])
-def test_the_largest_numbers_allowed_stay_finite(degree, penalize):
-    model = LazyRegressor(degree, penalize_intercept=penalize)
-    edge = model._largest_coordinate(degree)
+def test_the_largest_numbers_allowed_stay_finite(degree, ridge, penalize):
+    edge = largest_spread(degree, ridge) / 2
     points = changed(X, 0, edge)
     points[1] = -edge
+    model = LazyRegressor(degree, penalize_intercept=penalize, ridge=ridge)
     found = model.fit(points, Y).predict(
         [[edge] * 3, [-edge] * 3, [0] * 3], return_std=True, return_details=True
     )
     assert all(np.isfinite(part).all() for part in found[:2])
     assert np.isfinite(found[2].coefficients).all()
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 100.0])
+def test_up_to_the_limit_the_errors_are_those_of_least_squares(degree, scale):
+    """A penalty at the limit does not matter, and no digits are lost to it."""
+    spread = np.ptp(X * scale, axis=0).max()
+    ridge = (1.01 * max(spread, spread**degree) / 1e13) ** 2
+    k = 30
+    paths = (
+        LazyRegressor(degree, k_min=k, k_max=k, ridge=ridge)
+        .fit(X * scale, Y)
+        .local_paths(np.zeros(3))
+    )
+    near = np.argsort((X**2).sum(axis=1), kind="stable")[:k]
+    Z = PolynomialFeatures(degree).fit_transform(X[near])
+    errors = [
+        Y[near[j]]
+        - Z[j] @ np.linalg.lstsq(np.delete(Z, j, 0), np.delete(Y[near], j), rcond=None)[0]
+        for j in range(k)
+    ]
+    assert paths.mse[0] == pytest.approx(np.mean(np.square(errors)), rel=1e-11)
 
 
 def test_queries():

@@ -1,0 +1,64 @@
+"""Numbers that local models can work with: what is too large for squares, or beside the penalty."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits.exceptions import InvalidInputError, InvalidTypeError
+
+__all__ = ["check_ridge", "check_spread", "check_targets_size", "largest_spread"]
+
+Array = NDArray[np.float64]
+
+#: Beyond this a square overflows.
+_LARGEST = 1e150
+#: Beside terms this many times larger than √ridge the rounding of X begins to outweigh the penalty
+#: (from 1e16 on it would decide what the neighbours do not determine).
+_LARGEST_RATIO = 1e13
+
+
+def check_ridge(ridge: Any) -> None:
+    """Raise unless the penalty is a positive number of reasonable size."""
+    if isinstance(ridge, bool) or not isinstance(ridge, numbers.Real):
+        raise InvalidTypeError(f"ridge must be a number greater than 0; got {ridge!r}")
+    if not 1e-100 <= float(ridge) <= 1e100:
+        raise InvalidInputError(
+            f"ridge must lie between 1e-100 and 1e100 (1e-6 for hardly any); got {ridge!r}"
+        )
+
+
+def largest_spread(degree: int, ridge: float) -> float:
+    """How far apart two values of a feature may be."""
+    if degree == 0:
+        return _LARGEST
+    room = _LARGEST_RATIO * float(np.sqrt(ridge))
+    # Products of two features are terms as well.
+    return room if degree == 1 else min(room, float(np.sqrt(room)))
+
+
+def check_spread(points: Array, queries: Array, degree: int, ridge: float) -> None:
+    """Raise if some query may be too far from some point for the arithmetic."""
+    reach = np.maximum(
+        points.max(axis=0) - queries.min(axis=0), queries.max(axis=0) - points.min(axis=0)
+    )
+    found, allowed = float(reach.max()), largest_spread(degree, ridge)
+    if found > allowed:
+        why = "squares overflow" if degree == 0 else f"ridge={ridge:g} has no effect any more"
+        raise InvalidInputError(
+            f"X must not spread over more than {allowed:.3g} in a feature, beyond which {why}; "
+            f"got {found:.3g}: rescale X{'' if degree == 0 else ' or raise ridge'}"
+        )
+
+
+def check_targets_size(targets: Array) -> None:
+    """Raise if squares of targets overflow."""
+    found = float(np.abs(targets).max())
+    if found > _LARGEST:
+        raise InvalidInputError(
+            f"y must hold values below {_LARGEST:g} in size so that squares stay finite; "
+            f"got {found:g}: rescale it"
+        )
