@@ -31,9 +31,10 @@ from allsplits.lazy._paths import LocalData, compute_paths
 from allsplits.lazy._plan import make_plan
 
 KS = (3, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
-N_QUERIES = 2000
-N_LINEAR, N_DIRECT, N_FEATURES = 400, 5, 8
-REPEATS = 25
+#: Many turns, each much shorter than a slice of the scheduler: the fastest is undisturbed.
+N_QUERIES = 100
+N_LINEAR, N_DIRECT, N_FEATURES = 100, 1, 8
+REPEATS = 300
 #: Seconds per query by method, one value for each K.
 Times = dict[str, np.ndarray]
 
@@ -121,7 +122,7 @@ def measure_linear() -> Times:
     neighbors = rng.integers(0, len(X), size=(N_LINEAR, max(KS))).astype(np.int32)
     data = LocalData(X, y, 1e-6, True)
     times = {name: np.full(len(KS), np.inf) for name in (LINEAR_RECURSIVE, LINEAR_DIRECT)}
-    for _ in range(REPEATS):
+    for _ in range(REPEATS // 5):
         for i, k in enumerate(KS):
             plan = make_plan(1, 2, k, "best", *X.shape)
             ours = seconds(lambda: compute_paths(data, plan, queries, neighbors, 1)) / N_LINEAR  # noqa: B023
