@@ -22,8 +22,6 @@ from benchmarks import (
 )
 from benchmarks._timing import Result, print_environment, print_results
 
-<<<<<<< HEAD
-
 TOPICS = (
     two_classes,
     many_classes,
