@@ -87,8 +87,9 @@ n = {N}, labels Bernoulli(q), all weights 1, an exact recursion for weighted vot
 All {len(PAPER) * len(KS) * len(PS)} cells of the grid, twice: weights 1 as in the paper, and
 1/distance. The slowest cell took {1e3 * times[slowest]:.0f} ms ({slowest[1]}, k = {slowest[2]},
 p = {slowest[3]}, q = {slowest[0]}); the cell that is the paper's slowest took
-{largest * 1e3:.0f} ms with 1/distance: **{19009.4 / largest:,.0f} times less**, on another machine. Every value is exact: the
-largest error bound is {bound:.0e}. With weights 1 the result equals that of equal votes; the
+{largest * 1e3:.0f} ms with 1/distance: **{19009.4 / largest:,.0f} times less**, on
+another machine. Every value is exact: the largest error bound is {bound:.0e}. With weights 1 the
+result equals that of equal votes; the
 largest difference is {off:g}.
 
 {tables(times)}

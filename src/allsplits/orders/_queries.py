@@ -18,9 +18,10 @@ from threadpoolctl import threadpool_limits
 
 from allsplits._threads import map_row_ranges, thread_count
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders._kernels import collect_near, direct_rows, rerank_candidates
+from allsplits.orders._kernels import direct_rows, rerank_candidates
 from allsplits.orders._metric import Metric
 from allsplits.orders._order import TIE_TOLERANCE
+from allsplits.orders.backends._rows import sort_rows
 from allsplits.orders.backends.exact import TREE_FEATURES, expanded_rounding
 
 __all__ = ["QuerySearch"]
@@ -107,20 +108,9 @@ class QuerySearch:
         return np.flatnonzero(lengths < 0)
 
     def _compare_with_all(self, queries: Array) -> Items:
-        rows = self._distances(queries)
-        kth = np.partition(rows, self.depth - 1, axis=1)[:, self.depth - 1]
-        # A little past the threshold, so that a tie group is seen to end.
-        thresholds = kth * (1 + 1e-6)
-        width = int(np.max(np.sum(rows <= thresholds[:, None], axis=1)))
-        items, keys = np.empty((len(rows), width), dtype=np.int32), np.empty((len(rows), width))
-        tied, lengths = np.empty(items.shape, dtype=bool), np.empty(len(rows), dtype=np.int64)
-        map_row_ranges(
-            lambda start, stop: collect_near(
-                rows, thresholds, items, keys, tied, lengths, start, stop, self.depth,
-                self.tolerance, 0.0,
-            ),
-            len(rows),
-            self.n_threads,
+        items, _, _, _ = sort_rows(
+            self._distances(queries), self.depth, len(self.reference), self.n_threads,
+            self.tolerance, 0.0,
         )  # fmt: skip
         return items[:, : self.depth]
 
@@ -132,7 +122,7 @@ class QuerySearch:
 
         def fill(start: int, stop: int) -> None:
             if self.euclidean:
-                direct_rows(self.transposed, queries, start, stop, out)
+                direct_rows(self.transposed, queries, start, stop, False, out)
             else:
                 out[start:stop] = pairwise_distances(
                     queries[start:stop], self.reference, metric=self.metric.name,

@@ -21,16 +21,11 @@ from threadpoolctl import threadpool_limits
 
 from allsplits._threads import map_row_ranges, thread_count
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders._kernels import (
-    collect_near,
-    direct_rows,
-    finish_sorted_rows,
-    mirror_rows,
-    rerank_candidates,
-)
+from allsplits.orders._kernels import direct_rows, mirror_rows, rerank_candidates
 from allsplits.orders._metric import Metric
 from allsplits.orders._order import TIE_TOLERANCE, NeighborOrder
 from allsplits.orders.backends._protocol import Search
+from allsplits.orders.backends._rows import sort_rows
 
 __all__ = ["TREE_FEATURES", "exact_search", "expanded_rounding"]
 
@@ -157,45 +152,9 @@ class _FullRowSearch:
         """Padded (items, keys, tied, lengths) of the given samples."""
         rows = self.rows(numbers)
         rows[np.arange(len(numbers)), numbers] = np.inf
-        few = self.depth <= self.n_samples // 2
-        thresholds, width = self._near(rows) if few else (np.empty(0), self.n_samples - 1)
-        items = np.empty((len(numbers), width), dtype=np.int32)
-        keys = np.empty(items.shape)
-        tied = np.empty(items.shape, dtype=bool)
-        lengths = np.empty(len(numbers), dtype=np.int64)
-
-        def sort(start: int, stop: int) -> None:
-            part = slice(start, stop)
-            if few:
-                collect_near(rows, thresholds, start, stop, items, keys)
-                rank = np.argsort(keys[part], axis=1)
-                items[part] = np.take_along_axis(items[part], rank, axis=1)
-                keys[part] = np.take_along_axis(keys[part], rank, axis=1)
-            else:
-                rank = np.argsort(rows[part], axis=1)[:, :-1]
-                items[part] = rank
-                keys[part] = np.take_along_axis(rows[part], rank, axis=1)
-            finish_sorted_rows(
-                items, keys, tied, lengths, start, stop, self.depth, self.tolerance, self.floor
-            )
-
-        map_row_ranges(sort, len(numbers), self.n_threads, smallest=8)
-        return items, keys, tied, lengths
-
-    def _near(self, rows: Array) -> tuple[Array, int]:
-        """How far the neighbours that are wanted reach in each row, and how many that are."""
-        thresholds = np.empty(len(rows))
-        counts = np.empty(len(rows), dtype=np.int64)
-
-        def look(start: int, stop: int) -> None:
-            part = slice(start, stop)
-            kth = np.partition(rows[part], self.depth - 1, axis=1)[:, self.depth - 1]
-            # A little past the last, so that a tie group is seen to end.
-            thresholds[part] = kth * (1 + 1e-6)
-            counts[part] = np.count_nonzero(rows[part] <= thresholds[part, None], axis=1)
-
-        map_row_ranges(look, len(rows), self.n_threads, smallest=8)
-        return thresholds, int(counts.max())
+        return sort_rows(
+            rows, self.depth, self.n_samples - 1, self.n_threads, self.tolerance, self.floor
+        )
 
 
 def expanded_rounding(queries: Array, reference: Array, largest: float) -> Array:
