@@ -19,6 +19,15 @@ if TYPE_CHECKING:
         validation_curve,
     )
     from allsplits.orders import NeighborOrder, order_neighbors
+    from allsplits.prototypes import (
+        CondensedReduced,
+        FastCondensed,
+        GreedyClassQuery,
+        IncrementalHistory,
+        IncrementalNNClassifier,
+        VoronoiComplexity,
+        voronoi_complexity,
+    )
     from allsplits.splits import Bernoulli, Bootstrap, ClassCounts, Episodes, FixedSize
 
 __version__ = "0.1.0"
@@ -27,40 +36,54 @@ __all__ = [
     "Bernoulli",
     "Bootstrap",
     "ClassCounts",
+    "CondensedReduced",
     "Curve",
     "Episodes",
     "Evaluation",
+    "FastCondensed",
     "FixedSize",
+    "GreedyClassQuery",
+    "IncrementalHistory",
+    "IncrementalNNClassifier",
     "KNeighborsClassifierCV",
     "KNeighborsRegressorCV",
     "LazyRegressor",
     "NeighborOrder",
+    "VoronoiComplexity",
     "cmc_curve",
     "evaluate",
     "learning_curve",
     "local_constant_path",
     "order_neighbors",
     "validation_curve",
+    "voronoi_complexity",
 ]
 
 _HOME_OF = {
     "Bernoulli": "splits",
     "Bootstrap": "splits",
     "ClassCounts": "splits",
+    "CondensedReduced": "prototypes",
     "Curve": "model_selection",
     "Episodes": "splits",
     "Evaluation": "model_selection",
+    "FastCondensed": "prototypes",
     "FixedSize": "splits",
+    "GreedyClassQuery": "prototypes",
+    "IncrementalHistory": "prototypes",
+    "IncrementalNNClassifier": "prototypes",
     "KNeighborsClassifierCV": "model_selection",
     "KNeighborsRegressorCV": "model_selection",
     "LazyRegressor": "lazy",
     "NeighborOrder": "orders",
+    "VoronoiComplexity": "prototypes",
     "cmc_curve": "model_selection",
     "evaluate": "model_selection",
     "learning_curve": "model_selection",
     "local_constant_path": "lazy",
     "order_neighbors": "orders",
     "validation_curve": "model_selection",
+    "voronoi_complexity": "prototypes",
 }
 
 

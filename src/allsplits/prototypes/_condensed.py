@@ -1,0 +1,227 @@
+"""Condensers as estimators: 1-NN classifiers that keep only the samples that matter."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from allsplits._threads import map_row_ranges, thread_count
+from allsplits._validation import check_choice, check_labels, check_points
+from allsplits.prototypes._condensing import REDUCTIONS, choose_prototypes
+from allsplits.prototypes._copies import uncontradicted, warn_of_contradictions
+from allsplits.prototypes._kernels import nearest_rows
+
+__all__ = ["CondensedReduced", "FastCondensed", "nearest_positions"]
+
+
+def nearest_positions(
+    queries: NDArray[np.float64], prototypes: NDArray[np.float64], n_jobs: int | None = None
+) -> NDArray[np.int64]:
+    """Position of each query's nearest prototype, the lowest one at equal distance."""
+    positions = np.empty(len(queries), dtype=np.int64)
+    columns = np.ascontiguousarray(prototypes.T)
+    map_row_ranges(
+        lambda start, stop: nearest_rows(queries, columns, start, stop, positions),
+        len(queries),
+        thread_count(n_jobs),
+    )
+    return positions
+
+
+class _Condenser(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What all condensers share: rows are chosen in `fit`, the nearest one decides."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose the prototypes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples.
+        y : array-like of shape (n_samples,)
+            Class labels.
+        """
+        check_choice("reduce", self.reduce, REDUCTIONS)
+        thread_count(self.n_jobs)
+        points, _ = validate_data(self, X, y, dtype=np.float64)
+        if len(points) > 1:
+            points = check_points(points)
+        points = np.ascontiguousarray(points)
+        self.classes_, codes = check_labels(y, len(points), several=False)
+        rows = np.flatnonzero(uncontradicted(points, codes))
+        self.n_contradictions_ = len(points) - len(rows)
+        warn_of_contradictions(self.n_contradictions_, stacklevel=2)
+        chosen = self._choose(points[rows], codes[rows])
+        self.sample_indices_: NDArray[np.intp] = rows[chosen]
+        self.prototypes_: NDArray[np.float64] = points[self.sample_indices_]
+        self.prototype_labels_: NDArray[Any] = self.classes_[codes[self.sample_indices_]]
+        return self
+
+    @abstractmethod
+    def _choose(
+        self, points: NDArray[np.float64], codes: NDArray[np.int32]
+    ) -> NDArray[np.intp]: ...
+
+    def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Choose the prototypes and return them as rows of X and y, frames as frames.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples.
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        X_resampled, y_resampled :
+            The rows `sample_indices_` of X and y.
+        """
+        self.fit(X, y)
+        return _safe_indexing(X, self.sample_indices_), _safe_indexing(y, self.sample_indices_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of the nearest prototype, the one of the lowest row at equal distance."""
+        check_is_fitted(self)
+        points = np.ascontiguousarray(validate_data(self, X, dtype=np.float64, reset=False))
+        positions = nearest_positions(points, self.prototypes_, self.n_jobs)
+        labels: NDArray[Any] = self.prototype_labels_[positions]
+        return labels
+
+
+class CondensedReduced(_Condenser):
+    """1-NN classifier on prototypes chosen by condensing and reducing.
+
+    Condensing passes over the samples and keeps what the prototypes get wrong, until a pass keeps
+    nothing (Hart 1968). Reducing then drops prototypes that are not needed. Distances are Euclidean;
+    equal distances go to the lower row.
+
+    Parameters
+    ----------
+    reduce : {"consistent", "paper", None}, default="consistent"
+        Which prototypes go. "consistent": those without which every training sample is still
+        classified right (Gates 1972), so the training error stays zero. "paper": those that the
+        remaining prototypes classify right, as Ratsaby (1997) printed it; fewer prototypes, but
+        training samples may be wrong. None: all stay.
+    shuffle : bool, default=False
+        Pass over the rows in random order instead of row order.
+    random_state : int, RandomState or None, default=None
+        Decides the order with ``shuffle=True``.
+    n_jobs : int, default=None
+        Threads for `predict`; None means all cores.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of shape (n_prototypes,)
+        Rows of the prototypes, in ascending order.
+    prototypes_ : ndarray of shape (n_prototypes, n_features)
+        The prototypes.
+    prototype_labels_ : ndarray of shape (n_prototypes,)
+        Their classes.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+    n_contradictions_ : int
+        Samples left out because most samples at the same place have another class. Only these
+        are classified wrong (with "consistent" and None).
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    See Also
+    --------
+    FastCondensed : Does not depend on the order of rows.
+
+    Examples
+    --------
+    >>> from allsplits import CondensedReduced
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = CondensedReduced().fit(X, y)
+    >>> len(X), len(model.sample_indices_), model.score(X, y)
+    (1797, 136, 1.0)
+    >>> X_small, y_small = CondensedReduced(reduce="paper").fit_resample(X, y)
+    >>> X_small.shape
+    (67, 64)
+    """
+
+    def __init__(
+        self,
+        *,
+        reduce: Literal["consistent", "paper"] | None = "consistent",
+        shuffle: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.reduce = reduce
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _choose(self, points: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.intp]:
+        check_choice("shuffle", self.shuffle, (True, False))
+        visits = None
+        if self.shuffle:
+            visits = check_random_state(self.random_state).permutation(len(points))
+        return choose_prototypes(points, codes, fast=False, reduce=self.reduce, visits=visits)
+
+
+class FastCondensed(_Condenser):
+    """1-NN classifier on prototypes chosen by the FCNN rule (Angiulli 2007).
+
+    It starts with the sample nearest to the mean of each class. In every round each prototype
+    names, among the samples it is the nearest prototype of, the nearest one of another class; those
+    join, until no sample is wrong. The training error is zero and the order of rows plays no part
+    (but for equal distances, which go to the lower row).
+
+    Parameters
+    ----------
+    reduce : {"consistent", "paper", None}, default=None
+        Which prototypes are dropped afterwards, as in `CondensedReduced`.
+    n_jobs : int, default=None
+        Threads for `predict`; None means all cores.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of shape (n_prototypes,)
+        Rows of the prototypes, in ascending order.
+    prototypes_ : ndarray of shape (n_prototypes, n_features)
+        The prototypes.
+    prototype_labels_ : ndarray of shape (n_prototypes,)
+        Their classes.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels.
+    n_contradictions_ : int
+        Samples left out because most samples at the same place have another class.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    See Also
+    --------
+    CondensedReduced : Passes over the rows in order, as printed in the papers.
+
+    Examples
+    --------
+    >>> from allsplits import FastCondensed
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = FastCondensed().fit(X, y)
+    >>> len(model.sample_indices_), model.score(X, y)
+    (192, 1.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        reduce: Literal["consistent", "paper"] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.reduce = reduce
+        self.n_jobs = n_jobs
+
+    def _choose(self, points: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.intp]:
+        return choose_prototypes(points, codes, fast=True, reduce=self.reduce)

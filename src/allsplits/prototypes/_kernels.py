@@ -1,0 +1,217 @@
+"""Compiled loops of condensing: who are the two nearest prototypes of every sample.
+
+Squared Euclidean distances are summed feature by feature in one fixed order, so every loop here
+finds the same bits for the same pair of points; equal distances go to the lower row number. Adding
+a prototype costs O(n d), so condensing to m prototypes costs O(n m d) in all. Dropping one costs a
+new search for the samples that had it among their two nearest, about O(n d) as well.
+"""
+
+import numpy as np
+from numba import njit
+
+__all__ = [
+    "condense_fast",
+    "condense_in_order",
+    "nearest_rows",
+    "reduce_consistent",
+    "reduce_paper",
+]
+
+#: Samples whose distances to a new prototype are computed together: they fit the nearest cache.
+_BLOCK = 512
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _squared_distance(X, i, j, limit):
+    """Squared distance of two rows; a partial sum if it exceeds `limit` already."""
+    total = 0.0
+    for f in range(X.shape[1]):
+        difference = X[i, f] - X[j, f]
+        total += difference * difference
+        if total > limit:
+            break
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _add_prototype(columns, p, nearest, distances, sums):
+    """Let row `p` take its place among the two nearest prototypes of every sample."""
+    n_features, n = columns.shape
+    for start in range(0, n, _BLOCK):
+        length = min(_BLOCK, n - start)
+        for i in range(length):
+            sums[i] = 0.0
+        for f in range(n_features):
+            own = columns[f, p]
+            # A slice of its own lets the compiler work on several samples at a time.
+            values = columns[f, start : start + length]
+            for i in range(length):
+                difference = values[i] - own
+                sums[i] += difference * difference
+        for i in range(length):
+            if sums[i] <= distances[1, start + i]:
+                _insert(sums[i], p, start + i, nearest, distances)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _insert(distance, p, i, nearest, distances):
+    if distance < distances[0, i] or (distance == distances[0, i] and p < nearest[0, i]):
+        distances[1, i] = distances[0, i]
+        nearest[1, i] = nearest[0, i]
+        distances[0, i] = distance
+        nearest[0, i] = p
+    elif distance < distances[1, i] or p < nearest[1, i]:
+        distances[1, i] = distance
+        nearest[1, i] = p
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def condense_in_order(columns, codes, visits, kept, nearest, distances):
+    """Hart's rule: pass over the samples, keep what is wrong, until a pass keeps nothing.
+
+    `nearest` and `distances` (2, n) hold the two nearest prototypes of every sample: row number n
+    and infinity where there is none.
+    """
+    n = columns.shape[1]
+    sums = np.empty(min(_BLOCK, n))
+    kept[visits[0]] = True
+    _add_prototype(columns, visits[0], nearest, distances, sums)
+    changed = True
+    while changed:
+        changed = False
+        for i in visits:
+            if not kept[i] and codes[nearest[0, i]] != codes[i]:
+                kept[i] = True
+                _add_prototype(columns, i, nearest, distances, sums)
+                changed = True
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def condense_fast(columns, codes, seeds, kept, nearest, distances):
+    """FCNN: in every prototype's cell keep the nearest sample of another class, all at once."""
+    n = columns.shape[1]
+    sums = np.empty(min(_BLOCK, n))
+    for p in seeds:
+        kept[p] = True
+        _add_prototype(columns, p, nearest, distances, sums)
+    chosen = np.empty(n, np.int64)
+    found = True
+    while found:
+        found = False
+        for p in range(n):
+            chosen[p] = n
+        for i in range(n):
+            p = nearest[0, i]
+            if codes[p] != codes[i] and not kept[i]:
+                best = chosen[p]
+                if best == n or distances[0, i] < distances[0, best]:
+                    chosen[p] = i
+        for p in range(n):
+            if chosen[p] < n:
+                found = True
+                kept[chosen[p]] = True
+                _add_prototype(columns, chosen[p], nearest, distances, sums)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _search(X, i, prototypes, n_prototypes, nearest, distances):
+    """The two nearest of the first `n_prototypes` prototypes to row i, from scratch."""
+    nearest[0, i] = nearest[1, i] = X.shape[0]
+    distances[0, i] = distances[1, i] = np.inf
+    for position in range(n_prototypes):
+        p = prototypes[position]
+        distance = _squared_distance(X, i, p, distances[1, i])
+        if distance <= distances[1, i]:
+            _insert(distance, p, i, nearest, distances)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _list_kept(kept, prototypes):
+    count = 0
+    for p in range(len(kept)):
+        if kept[p]:
+            prototypes[count] = p
+            count += 1
+    return count
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _can_go(p, codes, nearest):
+    """Every sample that has p as its nearest prototype is right by its second nearest."""
+    n = len(codes)
+    for i in range(n):
+        if nearest[0, i] == p and (nearest[1, i] == n or codes[nearest[1, i]] != codes[i]):
+            return False
+    return True
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def reduce_consistent(X, codes, visits, kept, nearest, distances):
+    """Drop prototypes in turn as long as every sample stays right, until a pass drops none."""
+    prototypes = np.empty(len(codes), np.int64)
+    changed = True
+    while changed:
+        changed = False
+        for p in visits:
+            if kept[p] and _can_go(p, codes, nearest):
+                kept[p] = False
+                changed = True
+                count = _list_kept(kept, prototypes)
+                for i in range(len(codes)):
+                    if nearest[0, i] == p or nearest[1, i] == p:
+                        _search(X, i, prototypes, count, nearest, distances)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _nearest_other(X, i, kept):
+    """The nearest prototype to row i other than itself; n if there is none."""
+    n = X.shape[0]
+    best = n
+    smallest = np.inf
+    for p in range(n):
+        if kept[p] and p != i:
+            distance = _squared_distance(X, i, p, smallest)
+            # Rows come in order, so the first of equal distances stays.
+            if distance < smallest:
+                smallest = distance
+                best = p
+    return best
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def reduce_paper(X, codes, visits, kept):
+    """Drop prototypes that the remaining ones classify right, until a pass drops none."""
+    n = len(codes)
+    other = np.full(n, np.int64(-1))
+    changed = True
+    while changed:
+        changed = False
+        for p in visits:
+            if not kept[p]:
+                continue
+            if other[p] < 0 or (other[p] < n and not kept[other[p]]):
+                other[p] = _nearest_other(X, p, kept)
+            if other[p] < n and codes[other[p]] == codes[p]:
+                kept[p] = False
+                changed = True
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def nearest_rows(queries, columns, start, stop, out):
+    """Position of the nearest prototype (columns: features × prototypes) of each query."""
+    n_features, n = columns.shape
+    sums = np.empty(n)
+    for i in range(start, stop):
+        for p in range(n):
+            sums[p] = 0.0
+        for f in range(n_features):
+            own = queries[i, f]
+            values = columns[f]
+            for p in range(n):
+                difference = values[p] - own
+                sums[p] += difference * difference
+        best = 0
+        for p in range(1, n):
+            if sums[p] < sums[best]:
+                best = p
+        out[i] = best
