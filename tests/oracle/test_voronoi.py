@@ -53,7 +53,8 @@ SETS = {
     "polygon with its centre": np.vstack([regular_polygon(8), [[0.0, 0.0]]]),
     "slanted line": np.arange(7)[:, None] * [3.0, 5.0, -1.0],
     "plane in space": random_points(8, 9, 2) @ [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]],
-    "integer plane in space": random_points(9, 9, 2, integers=4) @ [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]],
+    "integer plane in space": random_points(9, 9, 2, integers=4)
+    @ [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]],
     "constant feature": np.insert(random_points(10, 9, 2), 1, 7.0, axis=1),
     "unequal scales": random_points(11, 14, 2) * [1e-6, 1e6],
     "two far groups": np.vstack([random_points(12, 6, 2), random_points(13, 6, 2) + 1e9]),

@@ -1,6 +1,17 @@
 """Keeping what matters: prototypes, how hard each class is, and which class to ask for next."""
 
 from allsplits.prototypes._condensed import CondensedReduced, FastCondensed
+from allsplits.prototypes._greedy import GreedyClassQuery
+from allsplits.prototypes._history import IncrementalHistory
+from allsplits.prototypes._incremental import IncrementalNNClassifier
 from allsplits.prototypes._voronoi import VoronoiComplexity, voronoi_complexity
 
-__all__ = ["CondensedReduced", "FastCondensed", "VoronoiComplexity", "voronoi_complexity"]
+__all__ = [
+    "CondensedReduced",
+    "FastCondensed",
+    "GreedyClassQuery",
+    "IncrementalHistory",
+    "IncrementalNNClassifier",
+    "VoronoiComplexity",
+    "voronoi_complexity",
+]

@@ -67,9 +67,7 @@ def decide_pairs(
     return adjacent, undecided
 
 
-def _centre(
-    points: NDArray[np.float64], i: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _centre(points: NDArray[np.float64], i: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Vectors from point i to all points, scaled so that squares are safe, and their products."""
     sides = points - points[i]
     # A power of two changes no digit.
@@ -113,7 +111,11 @@ def _by_programme(
 
 
 def _leaves_through(
-    sides: NDArray[np.float64], lengths: NDArray[np.float64], i: int, j: int, ray: NDArray[np.float64]
+    sides: NDArray[np.float64],
+    lengths: NDArray[np.float64],
+    i: int,
+    j: int,
+    ray: NDArray[np.float64],
 ) -> bool:
     """Whether the ray surely leaves the cell through side j alone."""
     others = (np.arange(len(sides)) != i) & (lengths > 0)

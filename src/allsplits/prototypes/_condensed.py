@@ -7,34 +7,19 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from allsplits._threads import map_row_ranges, thread_count
+from allsplits._threads import thread_count
 from allsplits._validation import check_choice, check_labels, check_points
 from allsplits.prototypes._condensing import REDUCTIONS, choose_prototypes
 from allsplits.prototypes._copies import uncontradicted, warn_of_contradictions
-from allsplits.prototypes._kernels import nearest_rows
+from allsplits.prototypes._nearest import PrototypeClassifier
 
-__all__ = ["CondensedReduced", "FastCondensed", "nearest_positions"]
-
-
-def nearest_positions(
-    queries: NDArray[np.float64], prototypes: NDArray[np.float64], n_jobs: int | None = None
-) -> NDArray[np.int64]:
-    """Position of each query's nearest prototype, the lowest one at equal distance."""
-    positions = np.empty(len(queries), dtype=np.int64)
-    columns = np.ascontiguousarray(prototypes.T)
-    map_row_ranges(
-        lambda start, stop: nearest_rows(queries, columns, start, stop, positions),
-        len(queries),
-        thread_count(n_jobs),
-    )
-    return positions
+__all__ = ["CondensedReduced", "FastCondensed"]
 
 
-class _Condenser(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class _Condenser(PrototypeClassifier):
     """What all condensers share: rows are chosen in `fit`, the nearest one decides."""
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -86,21 +71,13 @@ class _Condenser(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.fit(X, y)
         return _safe_indexing(X, self.sample_indices_), _safe_indexing(y, self.sample_indices_)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class of the nearest prototype, the one of the lowest row at equal distance."""
-        check_is_fitted(self)
-        points = np.ascontiguousarray(validate_data(self, X, dtype=np.float64, reset=False))
-        positions = nearest_positions(points, self.prototypes_, self.n_jobs)
-        labels: NDArray[Any] = self.prototype_labels_[positions]
-        return labels
-
 
 class CondensedReduced(_Condenser):
     """1-NN classifier on prototypes chosen by condensing and reducing.
 
     Condensing passes over the samples and keeps what the prototypes get wrong, until a pass keeps
-    nothing (Hart 1968). Reducing then drops prototypes that are not needed. Distances are Euclidean;
-    equal distances go to the lower row.
+    nothing (Hart 1968). Reducing then drops prototypes that are not needed. Distances are
+    Euclidean; equal distances go to the lower row.
 
     Parameters
     ----------
@@ -143,10 +120,10 @@ class CondensedReduced(_Condenser):
     >>> X, y = load_digits(return_X_y=True)
     >>> model = CondensedReduced().fit(X, y)
     >>> len(X), len(model.sample_indices_), model.score(X, y)
-    (1797, 136, 1.0)
+    (1797, 143, 1.0)
     >>> X_small, y_small = CondensedReduced(reduce="paper").fit_resample(X, y)
     >>> X_small.shape
-    (67, 64)
+    (113, 64)
     """
 
     def __init__(
@@ -211,7 +188,7 @@ class FastCondensed(_Condenser):
     >>> X, y = load_digits(return_X_y=True)
     >>> model = FastCondensed().fit(X, y)
     >>> len(model.sample_indices_), model.score(X, y)
-    (192, 1.0)
+    (147, 1.0)
     """
 
     def __init__(

@@ -4,11 +4,12 @@
 sample and keep what the prototypes get wrong, until a pass keeps nothing. *FCNN* (Angiulli 2007)
 starts with the sample nearest to the mean of each class and, all at once, keeps for every prototype
 the nearest sample of another class among those it is the nearest prototype of; the result does not
-depend on the order of rows. Both end with a training error of zero and cost O(n m d) for m prototypes.
+depend on the order of rows. Both end with a training error of zero and cost O(n m d) for m
+prototypes.
 
-*Reduce* drops prototypes in turn until a pass drops none. Ratsaby's: a prototype goes if the remaining
-*prototypes* classify it right, which may leave samples wrong. Gates's (1972): it goes only if the whole
-*sample* stays right.
+*Reduce* drops prototypes in turn until a pass drops none. Ratsaby's: a prototype goes if the
+remaining *prototypes* classify it right, which may leave samples wrong. Gates's (1972): it goes
+only if the whole *sample* stays right.
 """
 
 from __future__ import annotations

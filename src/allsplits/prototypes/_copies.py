@@ -1,8 +1,8 @@
 """Samples at the very same place: no nearest-neighbour rule can tell them apart.
 
-Copies with different classes contradict each other. The place gets the class that most of its copies
-have (the one of the lowest row if several are as frequent), which no rule can better; the other
-copies are contradicted, and are left out with a warning.
+Copies with different classes contradict each other. The place gets the class that most of its
+copies have (the one of the lowest row if several are as frequent), which no rule can better; the
+other copies are contradicted, and are left out with a warning.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ missing. All are signs of determinants, taken from floats where rounding cannot 
 integers elsewhere.
 
 In a Delaunay triangulation every pair of cells that share a facet is an edge. The converse fails
-only where an opposite point lies *on* the sphere: in the plane such an edge is no facet (its Voronoi
-edge has shrunk to a point); in more dimensions the edges around it are left open.
+only where an opposite point lies *on* the sphere: in the plane such an edge is no facet (its
+Voronoi edge has shrunk to a point); in more dimensions the edges around it are left open.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ def delaunay_pairs(points: NDArray[np.float64]) -> tuple[Pairs, Pairs] | None:
     return pairs
 
 
-def _certified(signs: Signs, simplices: Simplices, neighbors: Simplices) -> tuple[Pairs, Pairs] | None:
+def _certified(
+    signs: Signs, simplices: Simplices, neighbors: Simplices
+) -> tuple[Pairs, Pairs] | None:
     mesh = _Mesh.read(signs, simplices, neighbors)
     if mesh is None or not mesh.covers(signs.n_points) or not mesh.surface_is_convex():
         return None
@@ -60,8 +62,8 @@ def _certified(signs: Signs, simplices: Simplices, neighbors: Simplices) -> tupl
 class _Mesh:
     """Simplices that are not flat, and their faces.
 
-    An inner face is known by a simplex, the position of the vertex it lacks, the neighbour beyond it
-    and the neighbour's opposite vertex; an outer face by its simplex and the position.
+    An inner face is known by a simplex, the position of the vertex it lacks, the neighbour beyond
+    it and the neighbour's opposite vertex; an outer face by its simplex and the position.
     """
 
     signs: Signs
@@ -150,7 +152,8 @@ def _exchanged(
 def _without_vertex(simplices: Simplices, positions: NDArray[np.intp]) -> Simplices:
     """The faces that lack the vertices at the positions."""
     keep = np.arange(simplices.shape[1]) != positions[:, None]
-    return simplices[keep].reshape(len(simplices), simplices.shape[1] - 1)
+    faces: Simplices = simplices[keep].reshape(len(simplices), simplices.shape[1] - 1)
+    return faces
 
 
 def _edges(simplices: Simplices) -> Pairs:
@@ -163,4 +166,5 @@ def _difference(pairs: Pairs, removed: Pairs) -> Pairs:
     """The pairs that are not among the removed ones."""
     base = int(pairs.max()) + 1
     gone = np.isin(pairs @ [base, 1], removed @ [base, 1])
-    return pairs[~gone]
+    left: Pairs = pairs[~gone]
+    return left

@@ -36,12 +36,10 @@ def _add(corner: dict[tuple[int, int], int], triangle: tuple[int, int, int]) -> 
 
 
 def _rows(corner: dict[tuple[int, int], int]) -> tuple[Simplices, Simplices]:
-    number = {}
+    number: dict[tuple[int, int, int], int] = {}
     for (a, b), c in corner.items():
         if a < min(b, c):
             number[a, b, c] = len(number)
     edge_of = {edge: n for (a, b, c), n in number.items() for edge in ((a, b), (b, c), (c, a))}
-    neighbors = [
-        [edge_of.get(edge, -1) for edge in ((c, b), (a, c), (b, a))] for a, b, c in number
-    ]
+    neighbors = [[edge_of.get(edge, -1) for edge in ((c, b), (a, c), (b, a))] for a, b, c in number]
     return np.array(list(number), dtype=np.intp), np.array(neighbors, dtype=np.intp)

@@ -1,11 +1,11 @@
 """Compiled search for a proof that two Voronoi cells share a facet.
 
-Around a point, the cell is {x : c_k·x ≤ |c_k|²/2} with c_k the vectors to the other points. The cell
-of point j shares a facet with it exactly if some ray from the origin leaves the cell through side j
-alone, that is, c_j·w / |c_j|² > 0 and larger than every other c_k·w / |c_k|². Such a w is a witness. It
-is looked for on the bisector of the two points, starting in the middle between them (a witness right
-away for Gabriel neighbours), by stepping across the most violated side again and again (Motzkin). With
-the matrix of c_k·c_l a step costs O(n).
+Around a point, the cell is {x : c_k·x ≤ |c_k|²/2} with c_k the vectors to the other points. The
+cell of point j shares a facet with it exactly if some ray from the origin leaves the cell through
+side j alone, that is, c_j·w / |c_j|² > 0 and larger than every other c_k·w / |c_k|². Such a w is a
+witness. It is looked for on the bisector of the two points, starting in the middle between them (a
+witness right away for Gabriel neighbours), by stepping across the most violated side again and
+again (Motzkin). With the matrix of c_k·c_l a step costs O(n).
 """
 
 import numpy as np
@@ -73,7 +73,7 @@ def _is_witness(sides, products, j, ray):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def find_witnesses(sides, products, others, max_steps, found):
-    """For each of the `others`: is there a proof that its cell shares a facet with ours?
+    """Look for a proof that the cell of each of the `others` shares a facet with ours.
 
     `sides` has a row of zeros for our own point.
     """

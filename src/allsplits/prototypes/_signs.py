@@ -50,7 +50,7 @@ class Signs:
             matrices = np.concatenate([matrices, squares], axis=2)
         determinants = np.linalg.det(matrices)
         bounds = _UNSURE * np.linalg.norm(matrices, axis=2).prod(axis=1)
-        signs = np.sign(determinants).astype(np.int8)
+        signs: NDArray[np.int8] = np.sign(determinants).astype(np.int8)
         for r in np.flatnonzero((np.abs(determinants) <= bounds) | (bounds < 1e-250)):
             signs[r] = self._exact_sign(rows[r], lifted)
         return signs
@@ -61,5 +61,3 @@ class Signs:
         if lifted:
             matrix = [[*v, sum(a * a for a in v)] for v in matrix]
         return determinant_sign(matrix)
-
-

@@ -1,8 +1,8 @@
 """How hard each class is: the number of Voronoi facets between it and the other classes.
 
 The decision boundary of 1-NN consists of the facets that Voronoi cells of different classes share
-(Ratsaby 1997). A facet has one dimension less than the space; cells that only touch in less, as those
-of opposite corners of a square, do not count.
+(Ratsaby 1997). A facet has one dimension less than the space; cells that only touch in less, as
+those of opposite corners of a square, do not count.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from allsplits.prototypes._copies import number_places, uncontradicted, warn_of_
 from allsplits.prototypes._delaunay import delaunay_pairs
 from allsplits.prototypes._exact import affine_rank_is_one
 
-__all__ = ["METHODS", "VoronoiComplexity", "voronoi_complexity"]
+__all__ = ["MOST_DIMENSIONS", "VoronoiComplexity", "facets_between", "voronoi_complexity"]
 
-METHODS = ("auto", "delaunay", "linprog", "bound")
+_METHODS = ("auto", "delaunay", "linprog", "bound")
 #: A triangulation has about 190 simplices for each point in 5 dimensions, 1300 in 6.
-_MOST_DIMENSIONS = 5
+MOST_DIMENSIONS = 5
 
 Pairs = NDArray[np.intp]
 
@@ -141,7 +141,7 @@ def voronoi_complexity(
     array([[0, 2],
            [1, 3]])
     """
-    check_choice("method", method, METHODS)
+    check_choice("method", method, _METHODS)
     points = check_points(X)
     classes, codes = check_labels(y, len(points))
     _check_dimension(method, points)
@@ -150,7 +150,7 @@ def voronoi_complexity(
     places, _ = number_places(points[chosen])
     rows = np.sort(chosen[np.unique(places, return_index=True)[1]])
     sites, own = points[rows], codes[rows]
-    pairs, undecided = _between_classes(sites, own, method, progress)
+    pairs, undecided = facets_between(sites, own, method, progress)
     count = len(classes)
     return VoronoiComplexity(
         classes=classes,
@@ -162,23 +162,23 @@ def voronoi_complexity(
 
 
 def _check_dimension(method: str, points: NDArray[np.float64]) -> None:
-    if method == "delaunay" and points.shape[1] > _MOST_DIMENSIONS:
+    if method == "delaunay" and points.shape[1] > MOST_DIMENSIONS:
         raise InvalidInputError(
-            f'method must be "linprog", "bound" or "auto" beyond {_MOST_DIMENSIONS} features; got '
+            f'method must be "linprog", "bound" or "auto" beyond {MOST_DIMENSIONS} features; got '
             f'"delaunay" for {points.shape[1]}'
         )
 
 
-def _between_classes(
-    sites: NDArray[np.float64], codes: NDArray[np.int32], method: str, progress: bool
+def facets_between(
+    sites: NDArray[np.float64], codes: NDArray[np.int32], method: str, progress: bool = False
 ) -> tuple[Pairs, Pairs]:
-    """Return (adjacent, undecided) pairs of sites of different classes."""
+    """Return (adjacent, undecided) pairs of distinct sites of different classes."""
     varying = sites[:, np.any(sites != sites[0], axis=0)]
     if len(sites) > 1 and affine_rank_is_one(varying):
         certain, open_pairs = _on_a_line(varying), np.empty((0, 2), dtype=np.intp)
     else:
         found = None
-        if method in ("auto", "delaunay") and varying.shape[1] <= _MOST_DIMENSIONS:
+        if method in ("auto", "delaunay") and varying.shape[1] <= MOST_DIMENSIONS:
             found = delaunay_pairs(varying)
         certain, open_pairs = found or (np.empty((0, 2), dtype=np.intp), _all_pairs(len(sites)))
     certain, open_pairs = (

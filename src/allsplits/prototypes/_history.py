@@ -1,0 +1,142 @@
+"""What happened while an incremental learner asked for examples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._frames import make_frame
+from allsplits._optional import import_optional
+
+__all__ = ["IncrementalHistory", "Step"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """The state after one batch was learnt."""
+
+    asked: int | None
+    counts: NDArray[np.int64]
+    n_prototypes: int
+    facets: NDArray[np.int64]
+    bound: float
+    batch_error: float
+    test_error: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class IncrementalHistory:
+    """The steps of an `IncrementalNNClassifier`, one entry (or row) per step.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The class labels.
+    n_samples : ndarray of shape (n_steps,)
+        Examples learnt so far.
+    class_counts : ndarray of shape (n_steps, n_classes)
+        Examples of each class so far.
+    asked : list
+        The class asked for to get here; None for the first step, which has some of each.
+    n_prototypes : ndarray of shape (n_steps,)
+        Prototypes kept.
+    facets : ndarray of shape (n_steps, n_classes)
+        Voronoi facets between each class and the others.
+    bound : ndarray of shape (n_steps,)
+        The bound on the error that greedy queries lower (up to a constant).
+    batch_error : ndarray of shape (n_steps,)
+        Share of the newest batch that was classified wrong before it was learnt (NaN at first).
+    test_error : ndarray of shape (n_steps,)
+        Error on `eval_set` (NaN if there is none).
+    """
+
+    classes: NDArray[Any]
+    n_samples: NDArray[np.int64]
+    class_counts: NDArray[np.int64]
+    asked: list[Any]
+    n_prototypes: NDArray[np.int64]
+    facets: NDArray[np.int64]
+    bound: NDArray[np.float64]
+    batch_error: NDArray[np.float64]
+    test_error: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, steps: tuple[Step, ...], classes: NDArray[Any]) -> IncrementalHistory:
+        """Put the steps side by side."""
+        counts = np.array([step.counts for step in steps])
+        return cls(
+            classes=classes,
+            n_samples=counts.sum(axis=1),
+            class_counts=counts,
+            asked=[None if step.asked is None else classes[step.asked] for step in steps],
+            n_prototypes=np.array([step.n_prototypes for step in steps]),
+            facets=np.array([step.facets for step in steps]),
+            bound=np.array([step.bound for step in steps]),
+            batch_error=np.array([step.batch_error for step in steps]),
+            test_error=np.array([step.test_error for step in steps]),
+        )
+
+    @property
+    def class_shares(self) -> NDArray[np.float64]:
+        """Share of each class among the examples so far, shape (n_steps, n_classes)."""
+        shares: NDArray[np.float64] = self.class_counts / self.n_samples[:, None]
+        return shares
+
+    def frame(self, backend: str | None = None) -> Any:
+        """One row per step, as a pandas or polars data frame."""
+        columns: dict[str, Any] = {
+            "n_samples": self.n_samples,
+            "asked": [None if label is None else str(label) for label in self.asked],
+            "n_prototypes": self.n_prototypes,
+            "bound": self.bound,
+            "batch_error": self.batch_error,
+            "test_error": self.test_error,
+        }
+        for c, label in enumerate(self.classes):
+            columns[f"count_{label}"] = self.class_counts[:, c]
+            columns[f"facets_{label}"] = self.facets[:, c]
+        return make_frame(columns, backend)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the learning curve, and behind it the share of each class; returns the Axes.
+
+        The curve is the error on `eval_set`, or without one the mean error of batches so far,
+        each before it was learnt.
+        """
+        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
+        ax = pyplot.subplots()[1] if ax is None else ax
+        error, name = self._curve()
+        shares = ax.twinx()
+        labels = [f"share of {label}" for label in self.classes]
+        shares.stackplot(self.n_samples, self.class_shares.T, labels=labels, alpha=0.3)
+        shares.set(ylim=(0, 1), ylabel="share of each class among the examples")
+        # The curve must stay in front of the shares, whose axes were made later.
+        ax.set_zorder(shares.get_zorder() + 1)
+        ax.patch.set_visible(False)
+        ax.plot(self.n_samples, error, color="black", linewidth=1.5, label=name)
+        ax.set(xlabel="examples", ylabel=name, ylim=(0, None))
+        if len(self.classes) <= 10:
+            handles = ax.get_lines() + shares.collections
+            ax.legend(handles=handles, fontsize=8, loc="upper right")
+        return ax
+
+    def _curve(self) -> tuple[NDArray[np.float64], str]:
+        if not np.all(np.isnan(self.test_error)):
+            return self.test_error, "error on the test set"
+        mean = np.full(len(self.batch_error), np.nan)
+        batches = np.arange(1, len(mean))
+        mean[1:] = np.cumsum(self.batch_error[1:]) / batches
+        return mean, "mean error of new batches"
+
+    def __repr__(self) -> str:
+        counts = ", ".join(
+            f"{label}: {count}"
+            for label, count in zip(self.classes, self.class_counts[-1], strict=True)
+        )
+        return (
+            f"IncrementalHistory({len(self.n_samples)} steps to {self.n_samples[-1]} examples "
+            f"({counts}), {self.n_prototypes[-1]} prototypes)"
+        )

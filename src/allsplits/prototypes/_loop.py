@@ -1,0 +1,144 @@
+"""The loop of incremental learning: ask, draw, condense and reduce, count facets, note it down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits.exceptions import InvalidInputError
+from allsplits.prototypes._condensing import choose_prototypes
+from allsplits.prototypes._copies import uncontradicted
+from allsplits.prototypes._greedy import GreedyClassQuery
+from allsplits.prototypes._history import Step
+from allsplits.prototypes._nearest import nearest_positions
+from allsplits.prototypes._sources import Source
+from allsplits.prototypes._voronoi import MOST_DIMENSIONS, facets_between
+
+__all__ = ["COMPLEXITIES", "QUERIES", "IncrementalLoop"]
+
+QUERIES = ("greedy", "priors")
+COMPLEXITIES = ("auto", "exact", "bound")
+
+
+@dataclass(frozen=True)
+class _State:
+    """Examples so far, which of them are prototypes, and the steps that led here."""
+
+    points: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    codes: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    prototypes: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    n_contradictions: int = 0
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass
+class IncrementalLoop:
+    """Learns batch by batch. `state` is replaced as a whole, so it can be stopped at any time."""
+
+    source: Source
+    n_classes: int
+    priors: NDArray[np.float64]
+    query: str
+    reduce: str | None
+    complexity: str
+    tests: tuple[NDArray[np.float64], NDArray[np.intp]] | None
+    state: _State = field(default_factory=_State)
+
+    @property
+    def n_samples(self) -> int:
+        """Examples learnt so far."""
+        return len(self.state.points)
+
+    def can_go_on(self) -> bool:
+        """Whether any class has examples left."""
+        return bool(self.source.available().any())
+
+    def begin(self, initial: int, budget: int) -> None:
+        """Draw and learn the first examples, some of each class."""
+        count = min(initial, budget // self.n_classes)
+        batches = [self.source.draw(code, count) for code in range(self.n_classes)]
+        if not all(len(batch) for batch in batches):
+            raise InvalidInputError("draw must have at least one example of each class; got none")
+        codes = np.repeat(np.arange(self.n_classes, dtype=np.int32), [len(b) for b in batches])
+        self._learn(np.concatenate(batches), codes, None, float("nan"))
+
+    def ask(self, count: int) -> None:
+        """Choose a class, draw a batch of it and learn it."""
+        code = self._next_class()
+        batch = self.source.draw(code, count)
+        if not len(batch):
+            return
+        known = self.state
+        given = _classify(batch, known.points, known.codes, known.prototypes)
+        points = np.concatenate([known.points, batch])
+        codes = np.append(known.codes, np.full(len(batch), code, dtype=np.int32))
+        self._learn(points, codes, code, float(np.mean(given != code)))
+
+    def _next_class(self) -> int:
+        step = self.state.steps[-1]
+        available = self.source.available()
+        if self.query == "priors":
+            wanted = np.where(self.priors > 0, self.priors, 1e-300)
+            return int(np.argmin(np.where(available, step.counts / wanted, np.inf)))
+        greedy = GreedyClassQuery(self.priors)
+        n_features = self.state.points.shape[1]
+        return greedy.query(step.counts, step.facets, n_features, available=available)
+
+    def _learn(
+        self,
+        points: NDArray[np.float64],
+        codes: NDArray[np.int32],
+        asked: int | None,
+        batch_error: float,
+    ) -> None:
+        rows = np.flatnonzero(uncontradicted(points, codes))
+        chosen = choose_prototypes(points[rows], codes[rows], fast=False, reduce=self.reduce)
+        prototypes = rows[chosen]
+        counts = np.bincount(codes, minlength=self.n_classes)
+        facets = self._count_facets(points[prototypes], codes[prototypes])
+        step = Step(
+            asked=asked,
+            counts=counts,
+            n_prototypes=len(prototypes),
+            facets=facets,
+            bound=GreedyClassQuery(self.priors).bound(counts, facets, points.shape[1]),
+            batch_error=batch_error,
+            test_error=self._test_error(points, codes, prototypes),
+        )
+        contradictions = len(points) - len(rows)
+        self.state = _State(points, codes, prototypes, contradictions, (*self.state.steps, step))
+
+    def _count_facets(
+        self, points: NDArray[np.float64], codes: NDArray[np.int32]
+    ) -> NDArray[np.int64]:
+        if len(points) < 2:
+            return np.zeros(self.n_classes, dtype=np.int64)
+        quick = self.complexity == "auto" and points.shape[1] > MOST_DIMENSIONS
+        method = "bound" if quick or self.complexity == "bound" else "auto"
+        pairs, _ = facets_between(points, codes, method)
+        return np.bincount(codes[pairs].ravel(), minlength=self.n_classes)
+
+    def _test_error(
+        self,
+        points: NDArray[np.float64],
+        codes: NDArray[np.int32],
+        prototypes: NDArray[np.intp],
+    ) -> float:
+        if self.tests is None:
+            return float("nan")
+        queries, expected = self.tests
+        return float(np.mean(_classify(queries, points, codes, prototypes) != expected))
+
+
+def _classify(
+    queries: NDArray[np.float64],
+    points: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    prototypes: NDArray[np.intp],
+) -> NDArray[np.int32]:
+    """Class numbers of the nearest prototypes."""
+    nearest = nearest_positions(queries, points[prototypes], n_jobs=1)
+    found: NDArray[np.int32] = codes[prototypes[nearest]]
+    return found

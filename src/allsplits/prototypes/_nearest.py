@@ -1,0 +1,45 @@
+"""Classification by the nearest prototype, with the same distances and ties as in condensing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from allsplits._threads import map_row_ranges, thread_count
+from allsplits.prototypes._kernels import nearest_rows
+
+__all__ = ["PrototypeClassifier", "nearest_positions"]
+
+
+def nearest_positions(
+    queries: NDArray[np.float64], prototypes: NDArray[np.float64], n_jobs: int | None = None
+) -> NDArray[np.int64]:
+    """Position of each query's nearest prototype, the lowest one at equal distance."""
+    positions = np.empty(len(queries), dtype=np.int64)
+    columns = np.ascontiguousarray(prototypes.T)
+    map_row_ranges(
+        lambda start, stop: nearest_rows(queries, columns, start, stop, positions),
+        len(queries),
+        thread_count(n_jobs),
+    )
+    return positions
+
+
+class PrototypeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Predicts from `prototypes_` and `prototype_labels_`, which `fit` must set."""
+
+    n_jobs: int | None
+    prototypes_: NDArray[np.float64]
+    prototype_labels_: NDArray[Any]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of the nearest prototype, the one of the lowest row at equal distance."""
+        check_is_fitted(self)
+        points = np.ascontiguousarray(validate_data(self, X, dtype=np.float64, reset=False))
+        positions = nearest_positions(points, self.prototypes_, self.n_jobs)
+        labels: NDArray[Any] = self.prototype_labels_[positions]
+        return labels
