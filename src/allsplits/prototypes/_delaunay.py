@@ -34,7 +34,7 @@ def delaunay_pairs(points: NDArray[np.float64]) -> tuple[Pairs, Pairs] | None:
     Returns None if Qhull finds no triangulation that passes the check.
     """
     try:
-        triangulation = Delaunay(points)
+        triangulation = Delaunay(_normalised(points))
     except (QhullError, ValueError):
         return None
     simplices, neighbors = (
@@ -46,6 +46,13 @@ def delaunay_pairs(points: NDArray[np.float64]) -> tuple[Pairs, Pairs] | None:
         # Points nearly on one circle: the triangles may be split the wrong way.
         pairs = _certified(signs, *flip_edges(signs, simplices))
     return pairs
+
+
+def _normalised(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points near the origin of a size near one, for Qhull's sake; the check uses the true ones."""
+    shifted = points - points.mean(axis=0)
+    values: NDArray[np.float64] = shifted / np.abs(shifted).max()
+    return values
 
 
 def _certified(
@@ -158,8 +165,11 @@ def _without_vertex(simplices: Simplices, positions: NDArray[np.intp]) -> Simpli
 
 def _edges(simplices: Simplices) -> Pairs:
     """All edges, once each, the lower row first."""
-    ends = [simplices[:, pair] for pair in combinations(range(simplices.shape[1]), 2)]
-    return np.unique(np.sort(np.concatenate(ends), axis=1), axis=0)
+    columns = combinations(range(simplices.shape[1]), 2)
+    ends = np.concatenate([simplices[:, pair] for pair in columns])
+    base = int(ends.max(initial=0)) + 1
+    numbers = np.unique(ends.min(axis=1) * base + ends.max(axis=1))
+    return np.column_stack(np.divmod(numbers, base))
 
 
 def _difference(pairs: Pairs, removed: Pairs) -> Pairs:

@@ -46,7 +46,10 @@ def determinant_sign(rows: Sequence[Sequence[int]]) -> int:
 
 
 def affine_rank_is_one(points: NDArray[np.float64]) -> bool:
-    """Whether at least two distinct points lie on one line."""
+    """Whether all points, at least two of them and distinct, lie on one line."""
+    few = 4
+    if len(points) > few and not affine_rank_is_one(points[:few]):
+        return False
     rows = as_integers(points)
     origin = rows[0]
     shifted = [[a - b for a, b in zip(row, origin, strict=True)] for row in rows]

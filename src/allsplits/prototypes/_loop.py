@@ -61,8 +61,16 @@ class IncrementalLoop:
         batches = [self.source.draw(code, count) for code in range(self.n_classes)]
         if not all(len(batch) for batch in batches):
             raise InvalidInputError("draw must have at least one example of each class; got none")
+        self._check_tests(batches[0].shape[1])
         codes = np.repeat(np.arange(self.n_classes, dtype=np.int32), [len(b) for b in batches])
         self._learn(np.concatenate(batches), codes, None, float("nan"))
+
+    def _check_tests(self, n_features: int) -> None:
+        if self.tests is not None and self.tests[0].shape[1] != n_features:
+            raise InvalidInputError(
+                f"eval_set must have {n_features} features like the examples; "
+                f"got {self.tests[0].shape[1]}"
+            )
 
     def ask(self, count: int) -> None:
         """Choose a class, draw a batch of it and learn it."""

@@ -1,0 +1,78 @@
+"""The loop of Ratsaby's algorithm INN, step by step, beside a literal transcription."""
+
+from itertools import combinations
+from math import e, log, sqrt
+
+import numpy as np
+import pytest
+
+from allsplits import IncrementalNNClassifier
+from oracle import ratsaby
+
+CLASSES = ["a", "b", "c"]
+
+
+def maker():
+    """A function that gives the same examples of a class whatever else was asked for."""
+    streams = {label: np.random.default_rng(ord(label)) for label in CLASSES}
+
+    def draw(label, count):
+        points = streams[label].random((count, 2))
+        # Two wide stripes and, for "c", two narrow ones between and beside them.
+        if label == "a":
+            return points * [0.4, 1.0]
+        if label == "b":
+            return points * [0.4, 1.0] + [0.5, 0.0]
+        beyond = streams[label].random(count) < 0.5
+        return points * [0.1, 1.0] + np.where(beyond, 0.9, 0.4)[:, None] * [1.0, 0.0]
+
+    return draw
+
+
+def transcription(draw, increment, initial, budget):
+    """Initialise, then CR and GQ in turn, until the examples are used up."""
+    sample = [(tuple(x), label) for label in CLASSES for x in draw(label, initial)]
+    history = []
+    while True:
+        X, y = [x for x, _ in sample], [label for _, label in sample]
+        order = range(len(sample))
+        rows = ratsaby.reduce_paper(X, y, ratsaby.condense(X, y, order), order)
+        points, labels = [X[i] for i in rows], [y[i] for i in rows]
+        k = dict.fromkeys(CLASSES, 0)
+        for i, j in combinations(range(len(rows)), 2):
+            if labels[i] != labels[j] and ratsaby.share_a_facet(points, i, j):
+                k[labels[i]] += 1
+                k[labels[j]] += 1
+        m = {label: y.count(label) for label in CLASSES}
+        history.append((m, k, rows))
+        if len(sample) >= budget:
+            return history
+
+        def fall(label, m=m, k=k):
+            """−∂f/∂m by a central difference, d = 2, equal priors."""
+            f = lambda n: sqrt((3 * k[label] * log(n) + (e * k[label] / 2) ** 2) / n)  # noqa: E731
+            return (f(m[label] - 1e-4) - f(m[label] + 1e-4)) / 2e-4
+
+        asked = max(CLASSES, key=fall)
+        sample += [(tuple(x), asked) for x in draw(asked, min(increment, budget - len(sample)))]
+
+
+@pytest.mark.parametrize(("increment", "initial", "budget"), [(4, 2, 40), (7, 3, 33)])
+def test_every_step_is_that_of_the_transcription(increment, initial, budget):
+    model = IncrementalNNClassifier(
+        maker(),
+        classes=CLASSES,
+        increment=increment,
+        initial=initial,
+        budget=budget,
+        reduce="paper",
+    ).fit()
+    expected = transcription(maker(), increment, initial, budget)
+    history = model.history_
+    assert len(expected) == len(history.n_samples)
+    for step, (m, k, rows) in enumerate(expected):
+        assert history.class_counts[step].tolist() == list(m.values())
+        assert history.facets[step].tolist() == list(k.values())
+        assert history.n_prototypes[step] == len(rows)
+    assert np.array_equal(model.prototypes_, model.samples_[expected[-1][2]])
+    assert len(set(model.history_.asked)) > 2

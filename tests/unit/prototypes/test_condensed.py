@@ -1,0 +1,147 @@
+"""Condensers as estimators: what they keep, what they refuse, what they give back."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+
+from allsplits import CondensedReduced, FastCondensed
+from unit.refused import refused
+
+X, Y = load_iris(return_X_y=True)
+CONDENSERS = [
+    CondensedReduced(),
+    CondensedReduced(reduce=None),
+    CondensedReduced(shuffle=True, random_state=3),
+    FastCondensed(),
+    FastCondensed(reduce="consistent"),
+]
+
+
+@pytest.mark.parametrize("condenser", CONDENSERS, ids=str)
+def test_no_training_sample_is_wrong(condenser):
+    model = clone(condenser).fit(X, Y)
+    assert model.score(X, Y) == 1
+    assert 0 < len(model.sample_indices_) < len(X) / 3
+    assert np.array_equal(model.prototypes_, X[model.sample_indices_])
+    assert np.array_equal(model.prototype_labels_, Y[model.sample_indices_])
+    assert np.all(np.diff(model.sample_indices_) > 0)
+
+
+def test_the_printed_reduction_keeps_fewer_and_may_be_wrong():
+    paper = CondensedReduced(reduce="paper").fit(X, Y)
+    consistent = CondensedReduced(reduce="consistent").fit(X, Y)
+    assert len(paper.sample_indices_) < len(consistent.sample_indices_)
+    assert paper.score(X, Y) < 1
+
+
+@pytest.mark.parametrize("condenser", CONDENSERS, ids=str)
+def test_contradictory_copies_are_told_and_only_they_are_wrong(condenser):
+    data = np.vstack([X, X[10], X[10], X[70], X[70]])
+    labels = np.concatenate([Y, [2, 2, 0, 1]])
+    with pytest.warns(UserWarning, match="2 samples are copies of samples with another class"):
+        model = clone(condenser).fit(data, labels)
+    # Row 10 is outvoted by its two copies, row 152 by row 70 and its other copy.
+    wrong = np.flatnonzero(model.predict(data) != labels)
+    assert wrong.tolist() == [10, 152]
+    assert model.n_contradictions_ == 2
+    assert not set(wrong) & set(model.sample_indices_)
+
+
+def test_equally_frequent_contradictions_go_to_the_lower_row():
+    with pytest.warns(UserWarning, match="1 samples"):
+        model = CondensedReduced().fit([[0.0], [0.0], [5.0]], ["b", "a", "a"])
+    assert model.predict([[0.0], [5.0]]).tolist() == ["b", "a"]
+
+
+def test_copies_of_one_class_are_kept_once():
+    model = CondensedReduced(reduce=None).fit(
+        np.repeat([[0.0], [1.0]], 4, axis=0), [0] * 4 + [1] * 4
+    )
+    assert model.sample_indices_.tolist() == [0, 4]
+    assert model.n_contradictions_ == 0
+
+
+def test_one_class_needs_one_prototype():
+    for condenser in (CondensedReduced(), CondensedReduced(reduce="paper"), FastCondensed()):
+        assert len(condenser.fit(X, np.zeros(len(X))).sample_indices_) == 1
+
+
+def test_equal_distances_go_to_the_lower_row():
+    model = CondensedReduced(reduce=None).fit([[0.0], [2.0]], ["b", "a"])
+    assert model.predict([[1.0]]).tolist() == ["b"]
+
+
+def test_frames_in_frames_out():
+    names = ["a", "b", "c", "d"]
+    for frame, column in (
+        (pd.DataFrame(X, columns=names), pd.Series(Y)),
+        (pl.DataFrame(X, schema=names), pl.Series(Y)),
+    ):
+        model = CondensedReduced()
+        X_small, y_small = model.fit_resample(frame, column)
+        assert isinstance(X_small, type(frame))
+        assert isinstance(y_small, type(column))
+        assert list(X_small.columns) == names
+        assert np.array_equal(np.asarray(X_small), X[model.sample_indices_])
+        assert np.array_equal(np.asarray(y_small), Y[model.sample_indices_])
+        assert model.feature_names_in_.tolist() == names
+
+
+def test_lists_in_and_text_labels():
+    labels = np.array(["setosa", "versicolor", "virginica"])[Y]
+    X_small, y_small = CondensedReduced().fit_resample(X.tolist(), labels.tolist())
+    assert len(X_small) == len(y_small)
+    assert set(y_small) == set(labels)
+
+
+def test_threads_do_not_change_predictions():
+    queries = np.random.default_rng(0).uniform(0, 8, size=(3000, 4))
+    one, two = (CondensedReduced(n_jobs=jobs).fit(X, Y).predict(queries) for jobs in (1, 2))
+    assert np.array_equal(one, two)
+
+
+def test_shuffling_is_repeatable():
+    first, again, other = (
+        CondensedReduced(shuffle=True, random_state=seed).fit(X, Y).sample_indices_.tolist()
+        for seed in (0, 0, 1)
+    )
+    assert first == again != other
+
+
+@pytest.mark.parametrize("condenser", [CondensedReduced, FastCondensed])
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"reduce": "gates"}, ["reduce", "consistent", "paper", "gates"]),
+        ({"reduce": True}, ["reduce", "True"]),
+        ({"n_jobs": 0}, ["n_jobs", "0"]),
+    ],
+)
+def test_bad_parameters_are_named(condenser, parameters, words):
+    refused(lambda: condenser(**parameters).fit(X, Y), *words)
+
+
+def test_shuffle_must_be_a_truth_value():
+    refused(lambda: CondensedReduced(shuffle="yes").fit(X, Y), "shuffle", "yes")
+
+
+@pytest.mark.parametrize(
+    ("data", "labels", "words"),
+    [
+        (np.where(np.arange(600).reshape(150, 4) == 5, np.nan, X), Y, "NaN"),
+        (np.where(np.arange(600).reshape(150, 4) == 5, np.inf, X), Y, "infinity"),
+        (X[:, 0], Y, "1D array"),
+        (X[:0], Y[:0], "0 sample"),
+        (X, Y[:-1], "inconsistent"),
+        (X, X[:, 0] + np.pi * X[:, 1], "continuous"),
+        (np.full((3, 2), "red"), [0, 1, 0], "red"),
+        (X * 1e200, Y, "1e+150"),
+    ],
+)
+def test_bad_data_are_refused(data, labels, words):
+    for condenser in (CondensedReduced(), FastCondensed()):
+        with pytest.raises(ValueError, match=words.replace("+", r"\+")):
+            condenser.fit(data, labels)

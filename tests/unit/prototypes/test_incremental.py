@@ -1,0 +1,219 @@
+"""The incremental learner: sources, budgets, history, interruption, refusals."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from allsplits import CondensedReduced, IncrementalNNClassifier
+from unit.refused import refused
+
+X, Y = load_iris(return_X_y=True)
+
+
+def maker(seed=0):
+    rng = np.random.default_rng(seed)
+    return lambda label, count: rng.normal(loc=label, scale=0.4, size=(count, 2))
+
+
+def test_a_pool_is_drawn_without_replacement_up_to_the_budget():
+    model = IncrementalNNClassifier(budget=70, increment=8, random_state=0).fit(X, Y)
+    assert len(set(model.pool_indices_)) == len(model.pool_indices_) == 70
+    assert np.array_equal(model.samples_, X[model.pool_indices_])
+    assert np.array_equal(model.sample_labels_, Y[model.pool_indices_])
+    assert model.history_.n_samples.tolist() == [15, 23, 31, 39, 47, 55, 63, 70]
+    assert np.array_equal(model.history_.class_counts[-1], np.bincount(model.sample_labels_))
+
+
+def test_without_a_budget_the_whole_pool_is_learnt():
+    model = IncrementalNNClassifier(random_state=0).fit(X, Y)
+    assert sorted(model.pool_indices_) == list(range(150))
+    assert model.score(X, Y) == 1
+    condensed = CondensedReduced().fit(model.samples_, model.sample_labels_)
+    assert np.array_equal(model.prototypes_, condensed.prototypes_)
+
+
+def test_a_pool_may_be_given_as_draw():
+    inside = IncrementalNNClassifier((X, Y), budget=60, random_state=1).fit()
+    outside = IncrementalNNClassifier(budget=60, random_state=1).fit(X, Y)
+    assert np.array_equal(inside.prototypes_, outside.prototypes_)
+
+
+def test_hard_classes_are_asked_more_often_than_easy_ones():
+    model = IncrementalNNClassifier(budget=90, increment=3, random_state=0).fit(X, Y)
+    setosa, versicolor, virginica = model.history_.class_counts[-1]
+    assert setosa < min(versicolor, virginica)
+
+
+def test_asking_by_priors_keeps_shares():
+    model = IncrementalNNClassifier(
+        maker(), classes=[0, 1], priors=[0.25, 0.75], budget=100, increment=1, initial=1,
+        query="priors",
+    ).fit()  # fmt: skip
+    assert model.history_.class_counts[-1].tolist() == [25, 75]
+
+
+def test_a_class_that_runs_out_is_not_asked_again():
+    asked = []
+
+    def draw(label, count):
+        asked.append(label)
+        count = min(count, 12 - 5 * asked[:-1].count(label)) if label == 1 else count
+        return np.random.default_rng(len(asked)).normal(loc=label, scale=2, size=(max(count, 0), 2))
+
+    model = IncrementalNNClassifier(draw, classes=[0, 1], budget=100, increment=5).fit()
+    assert model.history_.class_counts[-1].tolist() == [88, 12]
+    assert asked.count(1) == 3
+
+
+def test_everything_may_run_out_before_the_budget():
+    pool = iter(range(100))
+
+    def draw(label, count):
+        return [[next(pool) + label]] if label == 0 else [[50.5]][: count - 4]
+
+    model = IncrementalNNClassifier(draw, classes=[0, 1], budget=50).fit()
+    assert len(model.samples_) == 2
+
+
+def test_history_is_complete_and_readable():
+    model = IncrementalNNClassifier(budget=60, increment=5, random_state=0)
+    history = model.fit(X, Y, eval_set=(X, Y)).history_
+    assert np.isnan(history.batch_error[0])
+    assert np.all((history.batch_error[1:] >= 0) & (history.batch_error[1:] <= 1))
+    assert history.test_error[-1] == pytest.approx(1 - model.score(X, Y))
+    assert history.asked[0] is None
+    assert np.allclose(history.class_shares.sum(axis=1), 1)
+    for step in range(1, len(history.n_samples)):
+        grown = history.class_counts[step] - history.class_counts[step - 1]
+        assert grown[history.asked[step]] == 5 == grown.sum()
+    assert repr(history).startswith("IncrementalHistory(10 steps to 60 examples (0: ")
+    for backend in ("pandas", "polars"):
+        frame = history.frame(backend)
+        assert list(frame["n_samples"]) == history.n_samples.tolist()
+        assert {"asked", "bound", "count_0", "facets_2"} <= set(frame.columns)
+
+
+def test_plot_shows_the_curve_and_the_shares():
+    model = IncrementalNNClassifier(budget=60, increment=5, random_state=0)
+    for eval_set, name in (((X, Y), "test set"), (None, "new batches")):
+        ax = model.fit(X, Y, eval_set=eval_set).history_.plot()
+        assert name in ax.get_ylabel()
+        drawn = ax.get_lines()[0].get_ydata()
+        assert len(drawn) == len(model.history_.n_samples)
+        assert len(ax.figure.axes) == 2
+        assert len(ax.figure.axes[1].collections) == 3
+
+
+def test_unknown_labels_in_the_test_set_count_as_errors():
+    model = IncrementalNNClassifier(budget=60, random_state=0)
+    assert model.fit(X, Y, eval_set=(X, np.full(150, 7))).history_.test_error[-1] == 1
+
+
+def test_ctrl_c_keeps_what_was_learnt():
+    give = maker()
+    calls = []
+
+    def draw(label, count):
+        calls.append(label)
+        if len(calls) == 6:
+            raise KeyboardInterrupt
+        return give(label, count)
+
+    model = IncrementalNNClassifier(draw, classes=[0, 1, 2], budget=500)
+    with pytest.warns(UserWarning, match="stopped by Ctrl-C after 35 of 500 examples"):
+        assert model.fit() is model
+    assert model.interrupted_
+    assert len(model.samples_) == 35 == model.history_.n_samples[-1]
+    condensed = CondensedReduced().fit(model.samples_, model.sample_labels_)
+    assert np.array_equal(model.prototypes_, condensed.prototypes_)
+    assert model.predict([[2.0, 2.0]]).tolist() == [2]
+
+
+def test_ctrl_c_during_learning_leaves_the_last_complete_step(monkeypatch):
+    from allsplits.prototypes import _loop
+
+    original, calls = _loop.facets_between, []
+
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return original(*arguments)
+
+    monkeypatch.setattr(_loop, "facets_between", interrupted)
+    with pytest.warns(UserWarning, match="Ctrl-C after 35 of"):
+        model = IncrementalNNClassifier(random_state=0).fit(X, Y)
+    assert len(model.pool_indices_) == len(model.samples_) == 35
+    assert np.array_equal(model.samples_, X[model.pool_indices_])
+
+
+def test_ctrl_c_before_anything_was_learnt_is_passed_on():
+    def draw(label, count):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        IncrementalNNClassifier(draw, classes=[0, 1], budget=50).fit()
+
+
+def test_contradictory_copies_are_told_once():
+    with pytest.warns(UserWarning, match="1 samples are copies") as caught:
+        model = IncrementalNNClassifier(random_state=0).fit(np.vstack([X, X[0]]), np.append(Y, 2))
+    assert len(caught) == 1
+    assert model.score(X[1:], Y[1:]) == 1
+
+
+def test_many_features_are_counted_by_bounds():
+    rng = np.random.default_rng(0)
+    data, labels = rng.normal(size=(60, 9)), np.arange(60) % 3
+    counts = {}
+    for complexity in ("auto", "bound", "exact"):
+        model = IncrementalNNClassifier(complexity=complexity, random_state=0, budget=30)
+        counts[complexity] = model.fit(data, labels).history_.facets[0]
+    assert np.array_equal(counts["auto"], counts["bound"])
+    assert np.all(counts["bound"] <= counts["exact"])
+
+
+def test_progress_is_shown_only_when_asked(capsys):
+    IncrementalNNClassifier(budget=40, random_state=0).fit(X, Y)
+    assert capsys.readouterr().out == ""
+    IncrementalNNClassifier(budget=40, random_state=0, progress=True).fit(X, Y)
+    assert "IncrementalNNClassifier" in capsys.readouterr().out
+
+
+def asking(draw=None, X=None, y=None, eval_set=None, **parameters):
+    return lambda: IncrementalNNClassifier(draw, **parameters).fit(X, y, eval_set)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (asking(X=X, y=Y, increment=0), ["increment", "1", "0"]),
+        (asking(X=X, y=Y, increment=2.5), ["increment", "integer", "2.5"]),
+        (asking(X=X, y=Y, initial=0), ["initial", "1", "0"]),
+        (asking(X=X, y=Y, budget=2), ["budget", "3", "150", "2"]),
+        (asking(X=X, y=Y, budget=151), ["budget", "150", "151"]),
+        (asking(X=X, y=Y, query="random"), ["query", "greedy", "priors", "random"]),
+        (asking(X=X, y=Y, reduce="all"), ["reduce", "all"]),
+        (asking(X=X, y=Y, complexity="fast"), ["complexity", "fast"]),
+        (asking(X=X, y=Y, priors=[1, 2]), ["priors", "3"]),
+        (asking(X=X, y=Y, eval_set=X), ["eval_set", "pair"]),
+        (asking(X=X, y=Y, eval_set=(X, Y[:-1])), ["y", "150", "149"]),
+        (asking(X=X, y=Y, eval_set=(X[:, :2], Y)), ["eval_set", "4", "2"]),
+        (asking(maker(), budget=50), ["classes", "budget", "None"]),
+        (asking(maker(), classes=[0, 1]), ["classes", "budget", "None"]),
+        (asking(maker(), classes=[0], budget=50), ["2 classes"]),
+        (asking(maker(), classes=[0, 1], budget=1), ["budget", "2", "1"]),
+        (asking(maker(), X=X, y=Y, classes=[0, 1], budget=50), ["draw", "X"]),
+        (asking("pool"), ["draw", "function", "str"]),
+        (asking(lambda label, n: [["x"]] * n, classes=[0, 1], budget=50), ["draw", "numeric"]),
+        (asking(lambda label, n: [[np.nan]] * n, classes=[0, 1], budget=50), ["draw", "NaN"]),
+        (asking(lambda label, n: [[0.0]] * 9, classes=[0, 1], budget=50), ["draw", "at most 5"]),
+        (asking(lambda label, n: [], classes=[0, 1], budget=50), ["draw"]),
+        (
+            asking(lambda label, n: np.zeros((n, 1 + label)), classes=[0, 1], budget=50),
+            ["draw", "features", "(5, 2)"],
+        ),
+    ],
+)
+def test_bad_input_is_refused(call, words):
+    refused(call, *words)
