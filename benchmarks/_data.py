@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import make_classification
 
-__all__ = ["faces", "gaussian_classes", "letters", "two_classes"]
+__all__ = ["faces", "gaussian_classes", "letters", "pendigits", "two_classes"]
 
 
 def two_classes(n_samples: int = 5000, n_features: int = 10) -> tuple[np.ndarray, np.ndarray]:
@@ -36,6 +36,18 @@ def letters() -> tuple[str, np.ndarray, np.ndarray]:
         return "stand-in for letter-recognition", np.clip(np.rint(2 * X + 7.5), 0, 15), y
     table = np.loadtxt(path, delimiter=",", skiprows=1, dtype=str)
     return "letter-recognition", table[:, :-1].astype(np.float64), table[:, -1]
+
+
+def pendigits() -> tuple[str, np.ndarray, np.ndarray]:
+    """UCI pendigits (10,992 x 16, 10 classes), or integers of the same size and difficulty."""
+    folder = os.environ.get("ALLSPLITS_DATA")
+    path = Path(folder) / "pendigits.csv" if folder else None
+    if path is None or not path.exists():
+        X, y = gaussian_classes(10_992, 16, 10, spread=1.6)
+        # Coordinates of pens are integers from 0 to 100.
+        return "stand-in for pendigits", np.clip(np.rint(12 * X + 50), 0, 100), y
+    table = np.loadtxt(path, delimiter=",", skiprows=1)
+    return "pendigits", table[:, :16], table[:, -1].astype(int)
 
 
 def faces() -> tuple[str, np.ndarray, np.ndarray]:

@@ -6,9 +6,10 @@ here, so that classes differ in difficulty: two classes are discs and two are wo
 other as waves, a chequered board or spirals. Each problem comes in two kinds: with the discs
 *apart* from the rest, and with two plain classes that *touch* the intricate ones all along.
 
-15 runs with sample sizes from 20 to 800 in steps of 10: incremental (INN: batches of 10 of the class
-that the greedy rule names) against batch learning (a fresh sample of each size with equal shares),
-both condensed and reduced in the same way. INN succeeds where its error on a fixed test set is lower.
+15 runs with sample sizes from 20 to 800 in steps of 10: incremental (INN: batches of 10 of the
+class that the greedy rule names) against batch learning (a fresh sample of each size with equal
+shares), both condensed and reduced in the same way. INN succeeds where its error on a fixed test
+set is lower.
 
 ``python studies/ratsaby_figure1.py`` writes ratsaby_figure1.md and ratsaby_figure1.png.
 """
@@ -34,6 +35,7 @@ SIZES = np.arange(20, 801, 10)
 RUNS = 15
 N_TEST = 2000
 CLASSES = np.arange(4)
+AT_100, AT_400, AT_800 = np.searchsorted(SIZES, (100, 400, 800))
 
 
 Rule = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -57,7 +59,7 @@ def spirals(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def apart(inside: Rule) -> Rule:
-    """The intricate classes 2 and 3 in a square, 0 and 1 in discs to its left; -1 elsewhere."""
+    """The intricate classes 2 and 3 in a rectangle, 0 and 1 in discs to its left; -1 elsewhere."""
 
     def label(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         u, v = (x - 0.35) / 0.65, y
@@ -198,22 +200,20 @@ def draw_curves(ax, outcome: Outcome) -> None:
 
 
 def table(outcomes: dict, kind: str, reduce: str) -> str:
-    at = [int(np.flatnonzero(size == SIZES)[0]) for size in (100, 400, 800)]
     rows = []
     for name in SHAPES:
         result = outcomes[kind, reduce, name]
         errors = [
             f"{100 * result.inn[:, i].mean():.1f} / {100 * result.batch[:, i].mean():.1f}"
-            for i in at
+            for i in (AT_100, AT_400, AT_800)
         ]
-        total = result.lower + result.higher
-        rows.append((
-            name, *errors, f"{result.lower} of {total}", f"{result.level:.1g}",
-            f"{result.runs_won} of {RUNS}", " ".join(f"{100 * share:.0f}" for share in result.shares),
-        ))  # fmt: skip
+        shares = " ".join(f"{100 * share:.0f}" for share in result.shares)
+        wins = f"{result.lower} of {result.lower + result.higher}", f"{result.level:.1g}"
+        runs = f"{result.runs_won} of {RUNS}", f"{chance(result.runs_won, RUNS):.1g}"
+        rows.append((name, *errors, *wins, *runs, shares))
     headings = (
         "problem", "error at 100", "at 400", "at 800", "INN lower", "level", "runs INN lower",
-        "shares asked for, %",
+        "level", "shares asked for, %",
     )  # fmt: skip
     return markdown_table(headings, rows)
 
@@ -226,8 +226,23 @@ def verdict(outcomes: dict, kind: str, reduce: str) -> str:
     )
 
 
+def lower_when_consistent(outcomes: dict) -> str:
+    """How the reductions compare at 800 examples, classes apart."""
+    both = [
+        [outcomes["apart", reduce, name] for name in SHAPES] for reduce in ("consistent", "paper")
+    ]
+    errors = [
+        [100 * np.mean([getattr(r, how)[:, AT_800].mean() for r in results]) for results in both]
+        for how in ("inn", "batch")
+    ]
+    (inn, inn_paper), (batch, batch_paper) = errors
+    return (
+        f"at 800 examples the mean error over the three problems is {inn:.1f} instead of "
+        f"{inn_paper:.1f} % for INN and {batch:.1f} instead of {batch_paper:.1f} % for batch"
+    )
+
+
 def page(outcomes: dict, taken: float) -> str:
-    fewest = min(outcomes["apart", "paper", name].runs_won for name in SHAPES)
     return f"""\
 # Ratsaby (1997), Figure 1: incremental learning with class queries against batch learning
 
@@ -235,14 +250,16 @@ def page(outcomes: dict, taken: float) -> str:
 {load()}
 
 ## What the paper says
-Three problems in the plane, four equally likely classes, Bayes error zero; 15 runs, sample sizes to 800
-in steps of 10, averages of the error on a fixed test set. "Algorithm INN outperformed the simple
-Batch approach with a reject level of less than 1%" (sign test). The pictures of the problems and
-the curves are not in the text we have, so no number can be compared; what can be tested is the claim.
+Three problems in the plane, four equally likely classes, Bayes error zero; 15 runs, sample sizes to
+800 in steps of 10, averages of the error on a fixed test set. "Algorithm INN outperformed the
+simple Batch approach with a reject level of less than 1%" (sign test). The pictures of the problems
+and the curves are not in the text we have, so no number can be compared; the claim can be tested.
 
 ## What we measured
-{RUNS} runs, sizes {SIZES[0]} to {SIZES[-1]} in steps of 10 ({len(SIZES)} of them), {N_TEST} test points. INN starts with 5
-examples of each class and asks for 10 at a time. Errors in percent, INN / batch.
+{RUNS} runs, sizes {SIZES[0]} to {SIZES[-1]} in steps of 10 ({len(SIZES)} of them),
+{N_TEST} test points. INN starts with 5 examples of each class and asks for 10 at a time. Errors
+in percent, INN / batch. The levels are those of sign tests, first over all experiments, then over
+runs (mean error over sizes).
 
 **Plain classes apart from the intricate ones**, condensed and reduced as printed:
 
@@ -259,18 +276,21 @@ The same, reduced so that the training error stays zero (`reduce="consistent"`):
 ![classes and learning curves](ratsaby_figure1.png)
 
 ## Agreement
-- **Plain classes apart**: INN is {verdict(outcomes, "apart", "paper")} as printed, and
-  {verdict(outcomes, "apart", "consistent")} with the consistent reduction. It learns by itself to ask
-  little of the plain classes (the first two shares).
-- **Plain classes touching**: INN is {verdict(outcomes, "touching", "paper")}. So the claim depends on
-  the problem. A class with few facets of its own may still border on hard ones; drawn rarely, its side
-  of that border stays coarse. The greedy rule sees facets per class, not where they are.
-- **The test**: like the paper's, it counts every size of every run. Here one INN learner passes
-  through all sizes of a run, so its experiments are not independent, and the level above is too
-  small. Counting runs instead (the mean error over sizes), which are independent, INN wins at least
-  {fewest} of {RUNS} with the classes apart (level {chance(fewest, RUNS):.1g}).
-- **Reduce**: the printed reduction may leave training samples wrong; the consistent one gives lower
-  errors here for INN and batch alike, which is why it is the default.
+- **Plain classes apart**: over all experiments, as the paper counts, INN is
+  {verdict(outcomes, "apart", "paper")} as printed, and
+  {verdict(outcomes, "apart", "consistent")} with the consistent reduction. It
+  learns by itself to ask little of the plain classes (the first two shares).
+- **Plain classes touching**: INN is {verdict(outcomes, "touching", "paper")}.
+  So the claim depends on the problem. A class with few facets of its own may still border on hard
+  ones; drawn rarely, its side of that border stays coarse. The greedy rule sees how many facets a
+  class has, not where they are.
+- **The test**: the paper's experiments are independent. Here one INN learner passes through all
+  sizes of a run (fresh learners for every size would take 40 times as long), so experiments of a
+  run are not, and their level is smaller than it should be. Runs are independent; their levels are
+  the safe ones.
+- **Reduce**: the printed reduction may leave training samples wrong. With the consistent one,
+  {lower_when_consistent(outcomes)};
+  it is the default.
 """
 
 

@@ -11,9 +11,9 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import validate_data
 
 from allsplits._threads import thread_count
-from allsplits._validation import check_choice, check_labels, check_points
+from allsplits._validation import check_choice, check_labels
 from allsplits.prototypes._condensing import REDUCTIONS, choose_prototypes
-from allsplits.prototypes._copies import uncontradicted, warn_of_contradictions
+from allsplits.prototypes._copies import refuse_huge, uncontradicted, warn_of_contradictions
 from allsplits.prototypes._nearest import PrototypeClassifier
 
 __all__ = ["CondensedReduced", "FastCondensed"]
@@ -35,14 +35,13 @@ class _Condenser(PrototypeClassifier):
         check_choice("reduce", self.reduce, REDUCTIONS)
         thread_count(self.n_jobs)
         points, _ = validate_data(self, X, y, dtype=np.float64)
-        if len(points) > 1:
-            points = check_points(points)
+        refuse_huge(points)
         points = np.ascontiguousarray(points)
         self.classes_, codes = check_labels(y, len(points), several=False)
         rows = np.flatnonzero(uncontradicted(points, codes))
-        self.n_contradictions_ = len(points) - len(rows)
+        chosen, n_wrong = self._choose(points[rows], codes[rows])
+        self.n_contradictions_ = len(points) - len(rows) + n_wrong
         warn_of_contradictions(self.n_contradictions_, stacklevel=2)
-        chosen = self._choose(points[rows], codes[rows])
         self.sample_indices_: NDArray[np.intp] = rows[chosen]
         self.prototypes_: NDArray[np.float64] = points[self.sample_indices_]
         self.prototype_labels_: NDArray[Any] = self.classes_[codes[self.sample_indices_]]
@@ -51,7 +50,7 @@ class _Condenser(PrototypeClassifier):
     @abstractmethod
     def _choose(
         self, points: NDArray[np.float64], codes: NDArray[np.int32]
-    ) -> NDArray[np.intp]: ...
+    ) -> tuple[NDArray[np.intp], int]: ...
 
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Choose the prototypes and return them as rows of X and y, frames as frames.
@@ -139,7 +138,9 @@ class CondensedReduced(_Condenser):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _choose(self, points: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.intp]:
+    def _choose(
+        self, points: NDArray[np.float64], codes: NDArray[np.int32]
+    ) -> tuple[NDArray[np.intp], int]:
         check_choice("shuffle", self.shuffle, (True, False))
         visits = None
         if self.shuffle:
@@ -200,5 +201,7 @@ class FastCondensed(_Condenser):
         self.reduce = reduce
         self.n_jobs = n_jobs
 
-    def _choose(self, points: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.intp]:
+    def _choose(
+        self, points: NDArray[np.float64], codes: NDArray[np.int32]
+    ) -> tuple[NDArray[np.intp], int]:
         return choose_prototypes(points, codes, fast=True, reduce=self.reduce)

@@ -36,8 +36,12 @@ def choose_prototypes(
     fast: bool,
     reduce: str | None,
     visits: NDArray[np.intp] | None = None,
-) -> NDArray[np.intp]:
-    """Rows of the prototypes, in ascending order; `visits` is the order of the passes."""
+) -> tuple[NDArray[np.intp], int]:
+    """Return the rows of the prototypes, in ascending order, and how many samples stay wrong.
+
+    `visits` is the order of the passes. Only samples so near to one of another class that their
+    squared distance is zero in floats stay wrong (before a reduction as printed).
+    """
     n = len(X)
     visits = np.arange(n) if visits is None else visits
     columns = np.ascontiguousarray(X.T)
@@ -48,11 +52,12 @@ def choose_prototypes(
         condense_fast(columns, codes, _central_rows(X, codes), kept, nearest, distances)
     else:
         condense_in_order(columns, codes, visits, kept, nearest, distances)
+    n_wrong = np.count_nonzero(codes[nearest[0]] != codes)
     if reduce == "consistent":
         reduce_consistent(X, codes, visits, kept, nearest, distances)
     elif reduce == "paper":
         reduce_paper(X, codes, visits, kept)
-    return np.flatnonzero(kept)
+    return np.flatnonzero(kept), int(n_wrong)
 
 
 def _central_rows(X: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -12,7 +12,16 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["number_places", "uncontradicted", "warn_of_contradictions"]
+from allsplits._validation import check_points
+
+__all__ = ["number_places", "refuse_huge", "uncontradicted", "warn_of_contradictions"]
+
+
+def refuse_huge(points: NDArray[np.float64]) -> None:
+    """Raise if squares of differences would overflow, which would make all points copies."""
+    if len(points):
+        # The common check wants two samples.
+        check_points(points if len(points) > 1 else np.repeat(points, 2, axis=0))
 
 
 def number_places(X: NDArray[np.float64]) -> tuple[NDArray[np.intp], int]:
@@ -47,10 +56,10 @@ def uncontradicted(X: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[
 def warn_of_contradictions(count: int, stacklevel: int) -> None:
     """Say that some samples cannot be right."""
     if count:
+        which = "1 sample is a copy" if count == 1 else f"{count} samples are copies"
         warnings.warn(
-            f"{count} samples are copies of samples with another class: no prototypes can classify "
-            "all of them right. Each place keeps the class most of its copies have; the others are "
-            "left out",
+            f"{which} of samples with another class: no prototypes can classify all of them right. "
+            "Each place keeps the class most of its copies have; the others are left out",
             UserWarning,
             stacklevel=stacklevel + 1,
         )

@@ -21,7 +21,7 @@ from allsplits._threads import thread_count
 from allsplits._validation import check_choice, check_count, check_labels, check_points
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.prototypes._condensing import REDUCTIONS
-from allsplits.prototypes._copies import warn_of_contradictions
+from allsplits.prototypes._copies import refuse_huge, warn_of_contradictions
 from allsplits.prototypes._greedy import check_priors
 from allsplits.prototypes._history import IncrementalHistory
 from allsplits.prototypes._loop import COMPLEXITIES, QUERIES, IncrementalLoop
@@ -218,8 +218,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
                 )
             X, y = self.draw
         points, _ = validate_data(self, X, y, dtype=np.float64)
-        if len(points) > 1:
-            points = check_points(points)
+        refuse_huge(points)
         self.classes_, codes = check_labels(y, len(points), several=False)
         n_classes = len(self.classes_)
         budget = len(points)

@@ -102,7 +102,9 @@ class IncrementalLoop:
         batch_error: float,
     ) -> None:
         rows = np.flatnonzero(uncontradicted(points, codes))
-        chosen = choose_prototypes(points[rows], codes[rows], fast=False, reduce=self.reduce)
+        chosen, n_wrong = choose_prototypes(
+            points[rows], codes[rows], fast=False, reduce=self.reduce
+        )
         prototypes = rows[chosen]
         counts = np.bincount(codes, minlength=self.n_classes)
         facets = self._count_facets(points[prototypes], codes[prototypes])
@@ -115,7 +117,7 @@ class IncrementalLoop:
             batch_error=batch_error,
             test_error=self._test_error(points, codes, prototypes),
         )
-        contradictions = len(points) - len(rows)
+        contradictions = len(points) - len(rows) + n_wrong
         self.state = _State(points, codes, prototypes, contradictions, (*self.state.steps, step))
 
     def _count_facets(

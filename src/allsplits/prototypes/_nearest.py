@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from allsplits._threads import map_row_ranges, thread_count
+from allsplits.prototypes._copies import refuse_huge
 from allsplits.prototypes._kernels import nearest_rows
 
 __all__ = ["PrototypeClassifier", "nearest_positions"]
@@ -40,6 +41,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Class of the nearest prototype, the one of the lowest row at equal distance."""
         check_is_fitted(self)
         points = np.ascontiguousarray(validate_data(self, X, dtype=np.float64, reset=False))
+        refuse_huge(points)
         positions = nearest_positions(points, self.prototypes_, self.n_jobs)
         labels: NDArray[Any] = self.prototype_labels_[positions]
         return labels

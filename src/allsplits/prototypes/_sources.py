@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from allsplits.exceptions import InvalidInputError
+from allsplits.prototypes._copies import refuse_huge
 
 __all__ = ["FunctionSource", "PoolSource", "Source"]
 
@@ -72,6 +73,7 @@ class FunctionSource:
             points: NDArray[np.float64] = check_array(
                 self._function(label, count), dtype=np.float64, ensure_min_samples=0
             )
+            refuse_huge(points)
         except (ValueError, TypeError) as error:
             raise InvalidInputError(
                 f"draw({label!r}, {count}) must return a numeric array of shape (count, "

@@ -51,9 +51,21 @@ def test_contradictory_copies_are_told_and_only_they_are_wrong(condenser):
 
 
 def test_equally_frequent_contradictions_go_to_the_lower_row():
-    with pytest.warns(UserWarning, match="1 samples"):
+    with pytest.warns(UserWarning, match="1 sample is a copy"):
         model = CondensedReduced().fit([[0.0], [0.0], [5.0]], ["b", "a", "a"])
     assert model.predict([[0.0], [5.0]]).tolist() == ["b", "a"]
+
+
+def test_samples_too_near_for_squares_count_as_copies():
+    for condenser in (CondensedReduced(), CondensedReduced(reduce=None), FastCondensed()):
+        with pytest.warns(UserWarning, match="1 sample is a copy"):
+            model = condenser.fit([[0.0], [1e-170], [1.0]], [0, 1, 1])
+        assert model.predict([[0.0], [1e-170], [1.0]]).tolist() == [0, 0, 1]
+        assert model.n_contradictions_ == 1
+
+
+def test_huge_queries_are_refused():
+    refused(lambda: CondensedReduced().fit(X, Y).predict([[1e200] * 4]), "1e+150", "1e+200")
 
 
 def test_copies_of_one_class_are_kept_once():

@@ -156,7 +156,7 @@ def test_ctrl_c_before_anything_was_learnt_is_passed_on():
 
 
 def test_contradictory_copies_are_told_once():
-    with pytest.warns(UserWarning, match="1 samples are copies") as caught:
+    with pytest.warns(UserWarning, match="1 sample is a copy") as caught:
         model = IncrementalNNClassifier(random_state=0).fit(np.vstack([X, X[0]]), np.append(Y, 2))
     assert len(caught) == 1
     assert model.score(X[1:], Y[1:]) == 1
@@ -207,6 +207,7 @@ def asking(draw=None, X=None, y=None, eval_set=None, **parameters):
         (asking("pool"), ["draw", "function", "str"]),
         (asking(lambda label, n: [["x"]] * n, classes=[0, 1], budget=50), ["draw", "numeric"]),
         (asking(lambda label, n: [[np.nan]] * n, classes=[0, 1], budget=50), ["draw", "NaN"]),
+        (asking(lambda label, n: [[1e200]] * n, classes=[0, 1], budget=50), ["draw", "1e+200"]),
         (asking(lambda label, n: [[0.0]] * 9, classes=[0, 1], budget=50), ["draw", "at most 5"]),
         (asking(lambda label, n: [], classes=[0, 1], budget=50), ["draw"]),
         (

@@ -66,7 +66,7 @@ def test_copies_are_one_prototype():
 
 
 def test_contradictory_copies_are_told():
-    with pytest.warns(UserWarning, match="1 samples are copies"):
+    with pytest.warns(UserWarning, match="1 sample is a copy"):
         result = voronoi_complexity([[0.0], [1.0], [1.0], [1.0]], [0, 1, 0, 1])
     assert result.pairs.tolist() == [[0, 1]]
 
