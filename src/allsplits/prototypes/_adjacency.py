@@ -71,7 +71,7 @@ def _centre(points: NDArray[np.float64], i: int) -> tuple[NDArray[np.float64], N
     """Vectors from point i to all points, scaled so that squares are safe, and their products."""
     sides = points - points[i]
     # A power of two changes no digit.
-    sides *= 2.0 ** -np.frexp(np.abs(sides).max())[1]
+    sides = np.ldexp(sides, -np.frexp(np.abs(sides).max())[1])
     products: NDArray[np.float64] = sides @ sides.T
     return sides, products
 
