@@ -264,6 +264,9 @@ and the curves are not in the text we have, so no number can be compared; the cl
 in percent, INN / batch. The levels are those of sign tests, first over all experiments, then over
 runs (mean error over sizes).
 
+The first problems we drew had touching classes, and there INN did not win; the kind with plain
+classes apart was drawn afterwards, knowing that. Both are shown.
+
 **Plain classes apart from the intricate ones**, condensed and reduced as printed:
 
 {table(outcomes, "apart", "paper")}
