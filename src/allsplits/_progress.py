@@ -1,4 +1,4 @@
-"""A progress bar over samples that appears only when asked for."""
+"""A progress bar that appears only when asked for."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ __all__ = ["progress_bar"]
 
 
 @contextmanager
-def progress_bar(show: bool, description: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that moves the bar forward by a number of samples."""
+def progress_bar(
+    show: bool, description: str, total: int, unit: str = "samples"
+) -> Iterator[Callable[[int], None]]:
+    """Yield a function that moves the bar forward by a number of units."""
     if not show:
         yield lambda done: None
         return
@@ -21,7 +23,7 @@ def progress_bar(show: bool, description: str, total: int) -> Iterator[Callable[
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("samples"),
+        TextColumn(unit),
         Remaining(),
     )
     with Progress(*columns) as progress:

@@ -18,6 +18,7 @@ from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
 __all__ = [
     "check_choice",
+    "check_column",
     "check_count",
     "check_counts",
     "check_fraction",
@@ -81,18 +82,24 @@ def check_fraction(name: str, value: Any) -> float:
 
 
 def check_points(
-    X: Any, *, precomputed: bool = False, allow_nan: bool = False, symmetric: bool = True
+    X: Any,
+    *,
+    name: str = "X",
+    at_least: int = 2,
+    precomputed: bool = False,
+    allow_nan: bool = False,
+    symmetric: bool = True,
 ) -> NDArray[np.float64]:
     """Return X as a finite float64 array; a distance matrix must also look like one."""
     if X is None:
         raise InvalidInputError(
-            "X must be given, an array of shape (n_samples, n_features); got None"
+            f"{name} must be given, an array of shape (n_samples, n_features); got None"
         )
-    _refuse_text_columns(X)
+    _refuse_text_columns(name, X)
     if issparse(X):
         if math.prod(X.shape) > _LARGEST_DENSE:
             raise InvalidInputError(
-                f"X is sparse with shape {X.shape}: distances are computed on dense rows, and "
+                f"{name} is sparse with shape {X.shape}: distances are computed on dense rows, and "
                 f"at most {_LARGEST_DENSE} entries fit; reduce it first (e.g. TruncatedSVD)"
             )
         X = X.toarray()
@@ -101,18 +108,19 @@ def check_points(
             X,
             dtype=np.float64,
             ensure_all_finite="allow-nan" if allow_nan else True,
-            ensure_min_samples=2,
-            input_name="X",
+            ensure_min_samples=at_least,
+            input_name=name,
         )
     except (ValueError, TypeError) as error:
+        samples = "sample" if at_least == 1 else "samples"
         raise InvalidInputError(
-            "X must be a numeric array of shape (n_samples, n_features) without NaN or infinity, "
-            f"with at least 2 samples; got: {error}"
+            f"{name} must be a numeric array of shape (n_samples, n_features) without NaN or "
+            f"infinity, with at least {at_least} {samples}; got: {error}"
         ) from error
-    largest = np.nanmax(np.abs(points)) if points.size else 0.0
+    largest = _largest(points)
     if largest > _LARGEST:
         raise InvalidInputError(
-            f"X must hold values below {_LARGEST:g} in size so that squares stay finite; "
+            f"{name} must hold values below {_LARGEST:g} in size so that squares stay finite; "
             f"got {largest:g}: rescale it"
         )
     if precomputed:
@@ -120,17 +128,24 @@ def check_points(
     return np.asarray(points)
 
 
-def _refuse_text_columns(X: Any) -> None:
+def _largest(points: NDArray[np.float64]) -> float:
+    """The largest size of a value, without a copy of the points."""
+    if not points.size:
+        return 0.0
+    return float(max(np.fmax.reduce(points, axis=None), -np.fmin.reduce(points, axis=None)))
+
+
+def _refuse_text_columns(name: str, X: Any) -> None:
     frame = nw.from_native(X, pass_through=True, eager_only=True)
     if isinstance(frame, nw.DataFrame):
         text = [
-            name
-            for name, dtype in frame.schema.items()
+            column
+            for column, dtype in frame.schema.items()
             if not (dtype.is_numeric() or dtype == nw.Boolean)
         ]
         if text:
             raise InvalidInputError(
-                f"X must be numeric; got a frame with other columns {text}: drop or encode them"
+                f"{name} must be numeric; got a frame with other columns {text}: drop or encode them"
             )
 
 
@@ -161,7 +176,7 @@ def check_labels(
     y: Any, n_samples: int, *, several: bool = True
 ) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return (classes, codes): the sorted classes and each sample's position among them."""
-    labels = _check_column("y", y, n_samples)
+    labels = check_column("y", y, n_samples)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise InvalidInputError("y must hold class labels; got NaN or infinity among them")
     try:
@@ -179,7 +194,7 @@ def check_labels(
 
 def check_targets(y: Any, n_samples: int) -> NDArray[np.float64]:
     """Return y as a finite float64 column for regression."""
-    values = _check_column("y", y, n_samples)
+    values = check_column("y", y, n_samples)
     try:
         targets = values.astype(np.float64)
     except (ValueError, TypeError) as error:
@@ -191,14 +206,15 @@ def check_targets(y: Any, n_samples: int) -> NDArray[np.float64]:
 
 def check_groups(groups: Any, n_samples: int) -> NDArray[np.int32]:
     """Return group numbers 0, 1, … for each sample."""
-    column = _check_column("groups", groups, n_samples)
+    column = check_column("groups", groups, n_samples)
     try:
         return np.unique(column, return_inverse=True)[1].astype(np.int32)
     except TypeError as error:
         raise InvalidInputError(f"groups must hold values of one kind; got: {error}") from error
 
 
-def _check_column(name: str, values: Any, n_samples: int) -> NDArray[Any]:
+def check_column(name: str, values: Any, n_samples: int) -> NDArray[Any]:
+    """Return one value for each sample as a one-dimensional array."""
     if values is None:
         raise InvalidInputError(f"{name} must be given, one value for each sample; got None")
     try:

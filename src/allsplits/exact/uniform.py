@@ -66,22 +66,27 @@ class MajorityVote:
 
     def right(self, order: NeighborOrder, codes: NDArray[np.int32], n_threads: int) -> Floats:
         """P(right) of each row of `order`, shape (rows, columns)."""
-        return self._run(order, codes, n_threads, len(self.prefixes.ks), False)
+        own = codes[order.first_row : order.first_row + order.n_samples]
+        return self._run(order, codes, own, n_threads, len(self.prefixes.ks), False)
 
     def every_class(self, order: NeighborOrder, codes: NDArray[np.int32], n_threads: int) -> Floats:
-        """P(each class is predicted) for the only column, shape (rows, classes)."""
-        return self._run(order, codes, n_threads, self.n_classes, True)
+        """P(each class is predicted) for the only column, shape (rows, classes).
+
+        The rows' own classes play no part, so they may be samples that are not in `codes`.
+        """
+        own = np.zeros(order.n_samples, dtype=codes.dtype)
+        return self._run(order, codes, own, n_threads, self.n_classes, True)
 
     def _run(
         self,
         order: NeighborOrder,
         codes: NDArray[np.int32],
+        own: NDArray[np.int32],
         n_threads: int,
         width: int,
         every_class: bool,
     ) -> Floats:
         labels = codes[order.flat_indices]
-        own = codes[order.first_row : order.first_row + order.n_samples]
         out = np.zeros((order.n_samples, width))
         map_row_ranges(
             lambda start, stop: score_columns(

@@ -7,7 +7,7 @@ are equally far away.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["TIE_TOLERANCE", "NeighborOrder"]
+__all__ = ["TIE_TOLERANCE", "NeighborOrder", "concatenate", "pack_rows"]
 
 #: Distances that agree to this relative accuracy are one tie group: rounding of the inputs and of
 #: the distance itself (0.3 - 0.2 against 0.2 - 0.1) must not decide who is nearer.
@@ -143,3 +143,23 @@ def concatenate(blocks: Sequence[NeighborOrder]) -> NeighborOrder:
         blocks[0].n_candidates,
         blocks[0].first_row,
     )
+
+
+def pack_rows(
+    items: NDArray[np.int32],
+    keys: NDArray[np.float64],
+    tied: NDArray[np.bool_],
+    lengths: NDArray[np.int64],
+    transform: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    depth: int,
+    n_candidates: int,
+    first_row: int,
+) -> NeighborOrder:
+    """Drop the padding of rectangular rows; `transform` turns sort keys into distances."""
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    if np.all(lengths == items.shape[1]):
+        flat = items.ravel(), transform(keys.ravel()), tied.ravel()
+    else:
+        used = np.arange(items.shape[1]) < lengths[:, None]
+        flat = items[used], transform(keys[used]), tied[used]
+    return NeighborOrder(indptr, *flat, depth, n_candidates, first_row)

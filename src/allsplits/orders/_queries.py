@@ -12,16 +12,14 @@ from contextlib import nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from allsplits._threads import map_row_ranges, thread_count
-from allsplits.exceptions import InvalidInputError
-from allsplits.orders._kernels import direct_rows, rerank_candidates
+from allsplits.orders._kernels import rerank_candidates
 from allsplits.orders._metric import Metric
 from allsplits.orders._order import TIE_TOLERANCE
-from allsplits.orders.backends._rows import sort_rows
+from allsplits.orders.backends._rows import metric_rows, sort_rows, squared_rows
 from allsplits.orders.backends.exact import TREE_FEATURES, expanded_rounding
 
 __all__ = ["QuerySearch"]
@@ -118,23 +116,6 @@ class QuerySearch:
         """What rows are sorted by: squared distances for Euclidean geometry."""
         if self.metric.precomputed:
             return queries
-        out = np.empty((len(queries), len(self.reference)))
-
-        def fill(start: int, stop: int) -> None:
-            if self.euclidean:
-                direct_rows(self.transposed, queries, start, stop, False, out)
-            else:
-                out[start:stop] = pairwise_distances(
-                    queries[start:stop], self.reference, metric=self.metric.name,
-                    **self.metric.params,
-                )  # fmt: skip
-
-        # A user's function may not be safe to call from several threads.
-        n_threads = 1 if callable(self.metric.name) else self.n_threads
-        map_row_ranges(fill, len(queries), n_threads, smallest=8)
-        if not (np.isfinite(out).all() and out.min() > -1e-12):
-            raise InvalidInputError(
-                f"metric {self.metric.name!r} must give finite distances that are not negative; "
-                f"got {out.min()} to {out.max()}"
-            )
-        return out
+        if self.transposed is not None:
+            return squared_rows(queries, self.transposed, self.n_threads)
+        return metric_rows(queries, self.reference, self.metric, self.n_threads)

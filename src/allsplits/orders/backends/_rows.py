@@ -4,13 +4,60 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import pairwise_distances
 
 from allsplits._threads import map_row_ranges
-from allsplits.orders._kernels import collect_near, finish_sorted_rows
+from allsplits.exceptions import InvalidInputError
+from allsplits.orders._kernels import (
+    collect_near,
+    direct_rows,
+    finish_sorted_rows,
+    mirror_rows,
+)
+from allsplits.orders._metric import Metric
 
-__all__ = ["sort_rows"]
+__all__ = ["metric_rows", "sort_rows", "squared_rows"]
 
 Array = NDArray[np.float64]
+
+
+def squared_rows(
+    queries: Array, transposed: Array, n_threads: int, *, symmetric: bool = False
+) -> Array:
+    """Squared Euclidean distances by differences; `transposed` has a column for each reference.
+
+    `symmetric` says that the queries are the references.
+    """
+    out = np.empty((len(queries), transposed.shape[1]))
+    # Mirroring one half costs as much as a few features.
+    upper = symmetric and len(transposed) >= 8
+
+    def fill(start: int, stop: int) -> None:
+        direct_rows(transposed, queries, start, stop, upper, out)
+
+    map_row_ranges(fill, len(queries), n_threads, smallest=8)
+    if upper:
+        map_row_ranges(lambda start, stop: mirror_rows(start, stop, out), len(out), n_threads)
+    return out
+
+
+def metric_rows(queries: Array, reference: Array, metric: Metric, n_threads: int) -> Array:
+    """Distances by any metric whose scalings are fixed, checked for sense."""
+    out = np.empty((len(queries), len(reference)))
+
+    def fill(start: int, stop: int) -> None:
+        out[start:stop] = pairwise_distances(
+            queries[start:stop], reference, metric=metric.name, **metric.params
+        )
+
+    # A user's function may not be safe to call from several threads.
+    map_row_ranges(fill, len(queries), 1 if callable(metric.name) else n_threads, smallest=8)
+    if not (np.isfinite(out).all() and out.min() > -1e-12):
+        raise InvalidInputError(
+            f"metric {metric.name!r} must give finite distances that are not negative; "
+            f"got {out.min()} to {out.max()}"
+        )
+    return np.maximum(out, 0.0)
 
 
 def sort_rows(

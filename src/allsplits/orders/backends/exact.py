@@ -15,17 +15,15 @@ from contextlib import nullcontext
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from allsplits._threads import map_row_ranges, thread_count
-from allsplits.exceptions import InvalidInputError
-from allsplits.orders._kernels import direct_rows, mirror_rows, rerank_candidates
+from allsplits.orders._kernels import rerank_candidates
 from allsplits.orders._metric import Metric
-from allsplits.orders._order import TIE_TOLERANCE, NeighborOrder
+from allsplits.orders._order import TIE_TOLERANCE, NeighborOrder, pack_rows
 from allsplits.orders.backends._protocol import Search
-from allsplits.orders.backends._rows import sort_rows
+from allsplits.orders.backends._rows import metric_rows, sort_rows, squared_rows
 
 __all__ = ["TREE_FEATURES", "exact_search", "expanded_rounding"]
 
@@ -77,20 +75,9 @@ def _direct_rows(points: Array, n_threads: int) -> Callable[[NDArray[np.intp]], 
     transposed = np.ascontiguousarray(points.T)
 
     def rows(numbers: NDArray[np.intp]) -> Array:
-        n_rows = len(numbers)
-        out = np.empty((n_rows, len(points)))
-        # All rows at once are symmetric. Mirroring costs as much as a few features.
-        upper = n_rows == len(points) and len(transposed) >= 8
-        queries = points if upper else points[numbers]
-        map_row_ranges(
-            lambda start, stop: direct_rows(transposed, queries, start, stop, upper, out),
-            n_rows,
-            n_threads,
-            smallest=8,
-        )
-        if upper:
-            map_row_ranges(lambda start, stop: mirror_rows(start, stop, out), n_rows, n_threads)
-        return out
+        everybody = len(numbers) == len(points)
+        queries = points if everybody else points[numbers]
+        return squared_rows(queries, transposed, n_threads, symmetric=everybody)
 
     return rows
 
@@ -101,21 +88,7 @@ def _metric_rows(X: Array, metric: Metric, n_threads: int) -> Callable[[NDArray[
     def rows(numbers: NDArray[np.intp]) -> Array:
         if fixed.precomputed:
             return np.array(X[numbers], dtype=np.float64)
-        out = np.empty((len(numbers), len(X)))
-
-        def fill(start: int, stop: int) -> None:
-            out[start:stop] = pairwise_distances(
-                X[numbers[start:stop]], X, metric=fixed.name, **fixed.params
-            )
-
-        # A user's function may not be safe to call from several threads.
-        map_row_ranges(fill, len(numbers), 1 if callable(fixed.name) else n_threads, smallest=8)
-        if not (np.isfinite(out).all() and out.min() > -1e-12):
-            raise InvalidInputError(
-                f"metric {metric.name!r} must give finite distances that are not negative; "
-                f"got {out.min()} to {out.max()}"
-            )
-        return np.maximum(out, 0.0)
+        return metric_rows(X[numbers], X, fixed, n_threads)
 
     return rows
 
@@ -144,7 +117,7 @@ class _FullRowSearch:
 
     def order(self, start: int, stop: int) -> NeighborOrder:
         packed = self.sorted_rows(np.arange(start, stop))
-        return _pack(*packed, self.transform, self.depth, self.n_samples - 1, start)
+        return pack_rows(*packed, self.transform, self.depth, self.n_samples - 1, start)
 
     def sorted_rows(
         self, numbers: NDArray[np.intp]
@@ -261,35 +234,3 @@ class _CandidateSearch:
             self.n_samples - 1,
             start,
         )
-
-    def _pack(
-        self,
-        items: NDArray[np.int32],
-        keys: Array,
-        tied: NDArray[np.bool_],
-        lengths: NDArray[np.int64],
-        start: int,
-    ) -> NeighborOrder:
-        return _pack(
-            items, keys, tied, lengths, self.full.transform, self.depth, self.n_samples - 1, start
-        )
-
-
-def _pack(
-    items: NDArray[np.int32],
-    keys: Array,
-    tied: NDArray[np.bool_],
-    lengths: NDArray[np.int64],
-    transform: Transform,
-    depth: int,
-    n_candidates: int,
-    first_row: int,
-) -> NeighborOrder:
-    """Drop the padding of rectangular rows."""
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    if np.all(lengths == items.shape[1]):
-        flat = items.ravel(), transform(keys.ravel()), tied.ravel()
-    else:
-        used = np.arange(items.shape[1]) < lengths[:, None]
-        flat = items[used], transform(keys[used]), tied[used]
-    return NeighborOrder(indptr, *flat, depth, n_candidates, first_row)

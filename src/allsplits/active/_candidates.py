@@ -1,0 +1,107 @@
+"""Which points may be asked about: unlabelled rows of X, chosen rows of X, or points of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._validation import check_points
+from allsplits.active._labels import PartialLabels
+from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.orders import CrossSearch, Metric
+
+__all__ = ["Candidates", "read_candidates"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Points to choose from, fetched block by block.
+
+    Attributes
+    ----------
+    numbers : ndarray or None
+        Their row numbers in X; None for points that are not rows of X.
+    n_rows : int
+        Number of rows of whatever the answers' indices count: X, or the candidates.
+    """
+
+    X: Array
+    metric: Metric
+    labelled: NDArray[np.intp]
+    numbers: NDArray[np.intp] | None
+    n_rows: int
+
+    def __len__(self) -> int:
+        return self.n_rows if self.numbers is None else len(self.numbers)
+
+    @property
+    def indices(self) -> NDArray[np.intp]:
+        """What each candidate is called in answers."""
+        return np.arange(self.n_rows) if self.numbers is None else self.numbers
+
+    def block(self, start: int, stop: int) -> Array:
+        """Points (precomputed: rows of distances to the labelled samples) of some candidates."""
+        rows = self.X[start:stop] if self.numbers is None else self.X[self.numbers[start:stop]]
+        return rows[:, self.labelled] if self.metric.precomputed else rows
+
+    def distances_to(self, positions: NDArray[np.intp]) -> Callable[[int], Array]:
+        """A function: sort keys of the candidates at `positions` to one of them."""
+        points = self.X[self.indices[positions]]
+
+        def keys(i: int) -> Array:
+            if self.metric.precomputed:
+                return points[:, self.indices[positions[i]]]
+            return CrossSearch(points[i : i + 1], self.metric, 1, 1).keys(points).ravel()
+
+        return keys
+
+
+def read_candidates(candidates: Any, X: Array, labels: PartialLabels, metric: Metric) -> Candidates:
+    """Read `candidates` as scikit-activeml does: None, row numbers, or points."""
+    if candidates is not None and getattr(candidates, "ndim", np.ndim(candidates)) > 1:
+        return _own_points(candidates, X, labels, metric)
+    numbers = labels.unlabelled if candidates is None else _row_numbers(candidates, len(X))
+    if len(numbers) == 0:
+        raise InvalidInputError(
+            "candidates must hold at least one sample; got none"
+            + (": every sample in y has a label" if candidates is None else "")
+        )
+    return Candidates(X, metric, labels.rows, numbers, len(X))
+
+
+def _own_points(candidates: Any, X: Array, labels: PartialLabels, metric: Metric) -> Candidates:
+    if metric.precomputed:
+        raise InvalidInputError(
+            "candidates must be row numbers of X or None with metric='precomputed'; got points"
+        )
+    points = check_points(candidates, name="candidates", at_least=1, allow_nan=metric.allows_nan)
+    if points.shape[1] != X.shape[1]:
+        raise InvalidInputError(
+            f"candidates must have {X.shape[1]} features as X has; got {points.shape[1]}"
+        )
+    return Candidates(points, metric, labels.rows, None, len(points))
+
+
+def _row_numbers(candidates: Any, n_samples: int) -> NDArray[np.intp]:
+    numbers = np.asarray(candidates)
+    if numbers.size == 0:
+        return np.empty(0, dtype=np.intp)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        raise InvalidTypeError(
+            "candidates must be None, row numbers of X (integers) or points of shape "
+            f"(n_candidates, n_features); got {candidates!r}"
+        )
+    if numbers.min() < 0 or numbers.max() >= n_samples:
+        raise InvalidInputError(
+            f"candidates must be row numbers of X from 0 to {n_samples - 1}; "
+            f"got {numbers.min()} to {numbers.max()}"
+        )
+    if len(np.unique(numbers)) < len(numbers):
+        raise InvalidInputError("candidates must hold each row number once; got repeats")
+    return numbers.astype(np.intp)

@@ -1,0 +1,81 @@
+"""Labels of which some are missing: NaN and None, as in scikit-activeml, or a value of choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._validation import check_column, check_labels
+from allsplits.exceptions import InvalidInputError
+
+__all__ = ["PartialLabels", "plain_labels", "read_labels"]
+
+
+@dataclass(frozen=True)
+class PartialLabels:
+    """The labelled rows of a sample, their classes in order and their class numbers."""
+
+    n_samples: int
+    rows: NDArray[np.intp]
+    classes: NDArray[Any]
+    codes: NDArray[np.int32]
+
+    @property
+    def unlabelled(self) -> NDArray[np.intp]:
+        """The other rows."""
+        free = np.ones(self.n_samples, dtype=bool)
+        free[self.rows] = False
+        return np.flatnonzero(free)
+
+
+def read_labels(y: Any, n_samples: int, missing_label: Any = None) -> PartialLabels:
+    """Read y, in which NaN, None and `missing_label` mean that a label is not known."""
+    if isinstance(y, (list, tuple)):
+        # numpy would turn ["a", nan] into strings.
+        column = np.empty(len(y), dtype=object)
+        column[:] = y
+        y = column
+    column = check_column("y", y, n_samples)
+    known = ~_missing(column, missing_label)
+    rows = np.flatnonzero(known)
+    if len(rows) == 0:
+        return PartialLabels(n_samples, rows, np.empty(0), np.empty(0, dtype=np.int32))
+    labels = column[known]
+    labels = plain_labels(labels.tolist()) if labels.dtype.kind == "O" else labels
+    classes, codes = check_labels(labels, len(rows), several=False)
+    return PartialLabels(n_samples, rows, classes, codes)
+
+
+def plain_labels(labels: Sequence[Any]) -> NDArray[Any]:
+    """Labels of one kind, text or numbers, as an array of that kind."""
+    kinds = {"text" if isinstance(x, str) else type(x).__name__ for x in labels}
+    numbers = all(isinstance(x, (Number, np.bool_)) for x in labels)
+    if not (numbers or kinds <= {"text"}):
+        raise InvalidInputError(
+            f"y must hold class labels of one kind, text or numbers; got {sorted(kinds)}"
+        )
+    return np.array(labels)
+
+
+def _missing(column: NDArray[Any], missing_label: Any) -> NDArray[np.bool_]:
+    if column.dtype.kind == "f":
+        missing = np.isnan(column)
+    elif column.dtype.kind == "O":
+        missing = np.array([_is_missing(value) for value in column.tolist()], dtype=bool)
+    else:
+        missing = np.zeros(len(column), dtype=bool)
+    if missing_label is not None:
+        missing |= np.array([value == missing_label for value in column.tolist()], dtype=bool)
+    return missing
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas' own marks of a missing value refuse to be compared.
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))

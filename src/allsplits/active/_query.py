@@ -1,0 +1,273 @@
+"""`CommitteeQuery`: which samples to label next, by the committee of all leave-p-out classifiers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from allsplits._progress import progress_bar
+from allsplits._threads import thread_count
+from allsplits._validation import check_choice, check_count, check_points
+from allsplits.active._candidates import Candidates, read_candidates
+from allsplits.active._choose import farthest_first, most_useful
+from allsplits.active._labels import PartialLabels, read_labels
+from allsplits.active._utility import UTILITIES, agreement_of
+from allsplits.exact import Options
+from allsplits.exact.committee import Committee
+from allsplits.exceptions import InvalidInputError
+from allsplits.orders import CrossSearch, Metric
+
+__all__ = ["CommitteeQuery"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Votes:
+    """What the committee says about the candidates."""
+
+    candidates: Candidates
+    shares: Floats
+    error_bound: float
+
+
+class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
+    """Query by the committee of all C(n, p) nearest-neighbour classifiers, in closed form.
+
+    Each member is trained on all but p of the n labelled samples. The candidates on which the
+    members disagree most are asked first. No member is ever fitted: the share of the committee
+    for each class is an exact sum over the first k + p neighbours (Celisse & Mary-Huard 2011).
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Voters of each member.
+    p : int, default=1
+        Labelled samples that each member leaves out. The paper finds that 1 chooses points as well
+        as larger values, and that half of the labelled samples is too many.
+    utility : {"agreement", "entropy", "margin"}, default="agreement"
+        What makes a candidate worth asking: low agreement (its most frequent prediction is rare),
+        high entropy of the votes, or a small margin between the two most frequent predictions. For
+        two classes they rank candidates alike.
+    diversity : int, default=1
+        A batch is spread over the ``diversity * batch_size`` most useful candidates: first the
+        most useful one, then each time the one farthest from those chosen. 1 takes the most
+        useful ones, however close they are to each other.
+    metric, metric_params :
+        As in scikit-learn's KNeighborsClassifier (the power of "minkowski" goes into
+        `metric_params`); "precomputed" takes the distances between all samples as X.
+    missing_label : object, default=None
+        A value of y that stands for "no label", besides NaN and None.
+    distance_ties, label_ties :
+        As in `evaluate`.
+    random_state : int, RandomState instance or None, default=None
+        Decides between equally useful candidates.
+    n_jobs : int, default=None
+        Threads; None uses all cores. The result does not depend on it.
+    progress : bool, default=False
+        Show a progress bar over the candidates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from allsplits import CommitteeQuery
+    >>> X = [[0.0], [1.0], [4.0], [5.0], [1.5], [2.6], [4.4]]
+    >>> y = [0, 0, 1, 1, np.nan, np.nan, np.nan]
+    >>> strategy = CommitteeQuery(n_neighbors=1, p=2)
+    >>> strategy.agreement(X, y).round(3)
+    array([0.667, 0.667, 1.   ])
+    >>> CommitteeQuery(n_neighbors=3).query(X, y)
+    array([5])
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        p: int = 1,
+        *,
+        utility: Literal["agreement", "entropy", "margin"] = "agreement",
+        diversity: int = 1,
+        metric: str | Callable[..., float] = "minkowski",
+        metric_params: Mapping[str, Any] | None = None,
+        missing_label: Any = None,
+        distance_ties: Literal["average", "index"] = "average",
+        label_ties: Literal["first", "share"] = "first",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.p = p
+        self.utility = utility
+        self.diversity = diversity
+        self.metric = metric
+        self.metric_params = metric_params
+        self.missing_label = missing_label
+        self.distance_ties = distance_ties
+        self.label_ties = label_ties
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def shares(self, X: Any, y: Any, candidates: Any = None) -> Floats:
+        """Share of the committee for each class.
+
+        Parameters
+        ----------
+        X, y, candidates :
+            As in `query`.
+
+        Returns
+        -------
+        ndarray of shape (n_candidates, n_classes)
+            Classes in the order of ``numpy.unique`` of the known labels.
+        """
+        return self._votes(X, y, candidates).shares
+
+    def agreement(self, X: Any, y: Any, candidates: Any = None) -> Floats:
+        """How much the members agree, from 0 (all classes get equal shares) to 1 (all agree).
+
+        With C classes it is (C · largest share - 1) / (C - 1): for two classes the paper's
+        2 · |share - 1/2|.
+
+        Parameters
+        ----------
+        X, y, candidates :
+            As in `query`.
+
+        Returns
+        -------
+        ndarray of shape (n_candidates,)
+        """
+        return agreement_of(self.shares(X, y, candidates))
+
+    def query(
+        self,
+        X: Any,
+        y: Any,
+        candidates: Any = None,
+        batch_size: int = 1,
+        return_utilities: bool = False,
+    ) -> NDArray[np.intp] | tuple[NDArray[np.intp], Floats]:
+        """Choose the candidates to label next.
+
+        The conventions are scikit-activeml's.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Labelled and unlabelled samples.
+        y : array-like of shape (n_samples,)
+            Their labels; NaN or None where a label is missing.
+        candidates : array-like, default=None
+            None: the samples without a label. Integers of shape (n_candidates,): rows of X. Numbers
+            of shape (n_candidates, n_features): points that need not be in X.
+        batch_size : int, default=1
+            How many to choose. If there are fewer candidates, all are returned with a warning.
+        return_utilities : bool, default=False
+            Also return the utilities.
+
+        Returns
+        -------
+        indices : ndarray of shape (batch_size,)
+            Rows of X, or of `candidates` if those are points; the most useful first (with
+            `diversity`, in the order in which they were chosen).
+        utilities : ndarray of shape (batch_size, n_samples) or (batch_size, n_candidates)
+            Only with `return_utilities`. Row i holds the utilities before the i-th choice: NaN for
+            what is not a candidate or has been chosen already.
+        """
+        check_count("batch_size", batch_size, at_least=1)
+        votes = self._votes(X, y, candidates)
+        found = votes.candidates
+        if batch_size > len(found):
+            warnings.warn(
+                f"batch_size is {batch_size}, but there are {len(found)} candidates: "
+                "all of them are returned",
+                UserWarning,
+                stacklevel=2,
+            )
+            batch_size = len(found)
+        utilities = UTILITIES[self.utility](votes.shares)
+        positions = self._choose(votes, utilities, batch_size)
+        indices = found.indices[positions]
+        if not return_utilities:
+            return indices
+        table = np.full((batch_size, found.n_rows), np.nan)
+        table[:, found.indices] = utilities
+        for i, chosen in enumerate(indices):
+            table[i + 1 :, chosen] = np.nan
+        return indices, table
+
+    def _choose(self, votes: _Votes, utilities: Floats, batch_size: int) -> NDArray[np.intp]:
+        rng = check_random_state(self.random_state)
+        # -s ln s turns an error of 1e-14 near s = 0 into one of 3e-13; the classes' errors add.
+        tolerance = 64 * votes.shares.shape[1] * votes.error_bound
+        shortlist = min(self.diversity * batch_size, len(utilities))
+        positions = most_useful(utilities, shortlist, tolerance, rng)
+        if self.diversity == 1:
+            return positions
+        return farthest_first(positions, batch_size, votes.candidates.distances_to(positions))
+
+    def _votes(self, X: Any, y: Any, candidates: Any) -> _Votes:
+        """Check everything, then ask the committee block by block."""
+        options, metric = self._check_parameters()
+        points = check_points(X, precomputed=metric.precomputed, allow_nan=metric.allows_nan)
+        labels = read_labels(y, len(points), self.missing_label)
+        found = read_candidates(candidates, points, labels, metric)
+        self._check_committee(len(labels.rows))
+        if not metric.precomputed:
+            metric = metric.fixed_by_sample(points)
+        reference = points[labels.rows]
+        return self._stream(found, labels, reference, metric, options)
+
+    def _stream(
+        self,
+        found: Candidates,
+        labels: PartialLabels,
+        reference: Floats,
+        metric: Metric,
+        options: Options,
+    ) -> _Votes:
+        n_classes = len(labels.classes)
+        if n_classes == 1:
+            return _Votes(found, np.ones((len(found), 1)), 0.0)
+        n_threads = thread_count(options.n_jobs)
+        committee = Committee(labels.codes, n_classes, self.n_neighbors, self.p, options)
+        search = CrossSearch(reference, metric, committee.depth, n_threads)
+        shares = np.empty((len(found), n_classes))
+        with progress_bar(options.progress, "asking the committee", len(found)) as step:
+            for start in range(0, len(found), search.rows_per_block):
+                stop = min(start + search.rows_per_block, len(found))
+                order = search.order(found.block(start, stop), start)
+                shares[start:stop] = committee.shares(order, n_threads)
+                step(stop - start)
+        return _Votes(found, shares, committee.error_bound)
+
+    def _check_parameters(self) -> tuple[Options, Metric]:
+        check_count("n_neighbors", self.n_neighbors, at_least=1)
+        check_count("p", self.p, at_least=1)
+        check_count("diversity", self.diversity, at_least=1)
+        check_choice("utility", self.utility, tuple(UTILITIES))
+        check_choice("distance_ties", self.distance_ties, ("average", "index"))
+        check_choice("label_ties", self.label_ties, ("first", "share"))
+        thread_count(self.n_jobs)
+        options = Options(
+            distance_ties=self.distance_ties, label_ties=self.label_ties, n_jobs=self.n_jobs,
+            progress=self.progress,
+        )  # fmt: skip
+        return options, Metric.resolve(self.metric, metric_params=self.metric_params)
+
+    def _check_committee(self, n_labelled: int) -> None:
+        if self.n_neighbors > n_labelled - self.p:
+            raise InvalidInputError(
+                f"y must have at least n_neighbors + p = {self.n_neighbors + self.p} labels, so "
+                f"that a member that leaves out p = {self.p} has n_neighbors = "
+                f"{self.n_neighbors} voters; got {n_labelled}"
+            )
