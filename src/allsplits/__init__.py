@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from allsplits.lazy import LazyRegressor, local_constant_path
+    from allsplits.active import ActiveLearner, CommitteeQuery, Simulation, simulate
     from allsplits.model_selection import (
         Curve,
         Evaluation,
@@ -33,10 +34,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ActiveLearner",
     "Bernoulli",
     "Bootstrap",
     "ClassCounts",
     "CondensedReduced",
+    "CommitteeQuery",
     "Curve",
     "Episodes",
     "Evaluation",
@@ -50,20 +53,24 @@ __all__ = [
     "LazyRegressor",
     "NeighborOrder",
     "VoronoiComplexity",
+    "Simulation",
     "cmc_curve",
     "evaluate",
     "learning_curve",
     "local_constant_path",
     "order_neighbors",
+    "simulate",
     "validation_curve",
     "voronoi_complexity",
 ]
 
 _HOME_OF = {
+    "ActiveLearner": "active",
     "Bernoulli": "splits",
     "Bootstrap": "splits",
     "ClassCounts": "splits",
     "CondensedReduced": "prototypes",
+    "CommitteeQuery": "active",
     "Curve": "model_selection",
     "Episodes": "splits",
     "Evaluation": "model_selection",
@@ -77,11 +84,13 @@ _HOME_OF = {
     "LazyRegressor": "lazy",
     "NeighborOrder": "orders",
     "VoronoiComplexity": "prototypes",
+    "Simulation": "active",
     "cmc_curve": "model_selection",
     "evaluate": "model_selection",
     "learning_curve": "model_selection",
     "local_constant_path": "lazy",
     "order_neighbors": "orders",
+    "simulate": "active",
     "validation_curve": "model_selection",
     "voronoi_complexity": "prototypes",
 }

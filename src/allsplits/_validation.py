@@ -145,7 +145,8 @@ def _refuse_text_columns(name: str, X: Any) -> None:
         ]
         if text:
             raise InvalidInputError(
-                f"{name} must be numeric; got a frame with other columns {text}: drop or encode them"
+                f"{name} must be numeric; got a frame with other columns {text}: "
+                "drop or encode them"
             )
 
 

@@ -260,6 +260,17 @@ def galleries(labels, groups, per_class: int, exclude: str) -> Law:
     return [split._replace(weight=split.weight / len({s.test for s in law})) for split in law]
 
 
+def committee(n_labelled: int, p: int, n_queries: int) -> Law:
+    """Every member of a leave-p-out committee is asked about all queries.
+
+    The labelled samples come first; no query is ever in a training set.
+    """
+    queries = tuple(range(n_labelled, n_labelled + n_queries))
+    return equally_likely(
+        (train, queries) for train in combinations(range(n_labelled), n_labelled - p)
+    )
+
+
 def bernoulli(n: int, probability, at_least: int) -> Law:
     """Each item is in the training set independently; samples count equally.
 

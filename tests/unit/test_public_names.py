@@ -7,10 +7,12 @@ import allsplits
 from allsplits import exceptions
 
 PUBLIC = {
+    "ActiveLearner",
     "Bernoulli",
     "Bootstrap",
     "ClassCounts",
     "CondensedReduced",
+    "CommitteeQuery",
     "Curve",
     "Episodes",
     "Evaluation",
@@ -24,11 +26,13 @@ PUBLIC = {
     "LazyRegressor",
     "NeighborOrder",
     "VoronoiComplexity",
+    "Simulation",
     "cmc_curve",
     "evaluate",
     "learning_curve",
     "local_constant_path",
     "order_neighbors",
+    "simulate",
     "validation_curve",
     "voronoi_complexity",
 }

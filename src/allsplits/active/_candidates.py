@@ -1,4 +1,4 @@
-"""Which points may be asked about: unlabelled rows of X, chosen rows of X, or points of their own."""
+"""Which points may be asked about: rows of X, or points of their own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from allsplits._validation import check_points
 from allsplits.active._labels import PartialLabels
-from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.active._rows import read_rows
+from allsplits.exceptions import InvalidInputError
 from allsplits.orders import CrossSearch, Metric
 
 __all__ = ["Candidates", "read_candidates"]
@@ -66,7 +67,9 @@ def read_candidates(candidates: Any, X: Array, labels: PartialLabels, metric: Me
     """Read `candidates` as scikit-activeml does: None, row numbers, or points."""
     if candidates is not None and getattr(candidates, "ndim", np.ndim(candidates)) > 1:
         return _own_points(candidates, X, labels, metric)
-    numbers = labels.unlabelled if candidates is None else _row_numbers(candidates, len(X))
+    numbers = (
+        labels.unlabelled if candidates is None else read_rows("candidates", candidates, len(X))
+    )
     if len(numbers) == 0:
         raise InvalidInputError(
             "candidates must hold at least one sample; got none"
@@ -86,22 +89,3 @@ def _own_points(candidates: Any, X: Array, labels: PartialLabels, metric: Metric
             f"candidates must have {X.shape[1]} features as X has; got {points.shape[1]}"
         )
     return Candidates(points, metric, labels.rows, None, len(points))
-
-
-def _row_numbers(candidates: Any, n_samples: int) -> NDArray[np.intp]:
-    numbers = np.asarray(candidates)
-    if numbers.size == 0:
-        return np.empty(0, dtype=np.intp)
-    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-        raise InvalidTypeError(
-            "candidates must be None, row numbers of X (integers) or points of shape "
-            f"(n_candidates, n_features); got {candidates!r}"
-        )
-    if numbers.min() < 0 or numbers.max() >= n_samples:
-        raise InvalidInputError(
-            f"candidates must be row numbers of X from 0 to {n_samples - 1}; "
-            f"got {numbers.min()} to {numbers.max()}"
-        )
-    if len(np.unique(numbers)) < len(numbers):
-        raise InvalidInputError("candidates must hold each row number once; got repeats")
-    return numbers.astype(np.intp)

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
 
 from allsplits._validation import check_column, check_labels
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["PartialLabels", "plain_labels", "read_labels"]
+__all__ = ["PartialLabels", "plain_labels", "read_labels", "read_start", "read_taught"]
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,28 @@ def read_labels(y: Any, n_samples: int, missing_label: Any = None) -> PartialLab
     return PartialLabels(n_samples, rows, classes, codes)
 
 
+def read_start(y: Any, n_samples: int, missing_label: Any) -> PartialLabels:
+    """Read the labels a learner starts with: None is no label at all, a column is unpacked."""
+    if y is None:
+        y = np.full(n_samples, np.nan)
+    elif getattr(y, "ndim", 1) == 2:
+        y = column_or_1d(y, warn=True)
+    return read_labels(y, n_samples, missing_label)
+
+
+def read_taught(labels: Any, n: int, missing_label: Any) -> list[Any]:
+    """One label for each of n samples, None where it is missing; a single label may stand alone."""
+    if isinstance(labels, str) or np.ndim(labels) == 0:
+        labels = [labels]
+    if len(labels) != n:
+        raise InvalidInputError(
+            f"labels must be one for each of the {n} indices; got {len(labels)}"
+        )
+    read = read_labels(labels if isinstance(labels, np.ndarray) else list(labels), n, missing_label)
+    known = dict(zip(read.rows.tolist(), read.classes[read.codes].tolist(), strict=True))
+    return [known.get(i) for i in range(n)]
+
+
 def plain_labels(labels: Sequence[Any]) -> NDArray[Any]:
     """Labels of one kind, text or numbers, as an array of that kind."""
     kinds = {"text" if isinstance(x, str) else type(x).__name__ for x in labels}
@@ -63,6 +86,7 @@ def plain_labels(labels: Sequence[Any]) -> NDArray[Any]:
 
 
 def _missing(column: NDArray[Any], missing_label: Any) -> NDArray[np.bool_]:
+    missing: NDArray[np.bool_]
     if column.dtype.kind == "f":
         missing = np.isnan(column)
     elif column.dtype.kind == "O":

@@ -1,10 +1,9 @@
-"""`CommitteeQuery`: which samples to label next, by the committee of all leave-p-out classifiers."""
+"""`CommitteeQuery`: which samples to label next, by all leave-p-out classifiers."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -12,30 +11,19 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from allsplits._progress import progress_bar
-from allsplits._threads import thread_count
 from allsplits._validation import check_choice, check_count, check_points
-from allsplits.active._candidates import Candidates, read_candidates
-from allsplits.active._choose import farthest_first, most_useful
-from allsplits.active._labels import PartialLabels, read_labels
+from allsplits.active._candidates import read_candidates
+from allsplits.active._labels import read_labels
 from allsplits.active._utility import UTILITIES, agreement_of
+from allsplits.active._votes import Votes, ask_committee, choose_batch
 from allsplits.exact import Options
-from allsplits.exact.committee import Committee
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders import CrossSearch, Metric
+from allsplits.model_selection._setup import check_options
+from allsplits.orders import Metric
 
 __all__ = ["CommitteeQuery"]
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class _Votes:
-    """What the committee says about the candidates."""
-
-    candidates: Candidates
-    shares: Floats
-    error_bound: float
 
 
 class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
@@ -82,8 +70,8 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
     >>> y = [0, 0, 1, 1, np.nan, np.nan, np.nan]
     >>> strategy = CommitteeQuery(n_neighbors=1, p=2)
     >>> strategy.agreement(X, y).round(3)
-    array([0.667, 0.667, 1.   ])
-    >>> CommitteeQuery(n_neighbors=3).query(X, y)
+    array([0.667, 0.333, 0.667])
+    >>> strategy.query(X, y)
     array([5])
     """
 
@@ -194,8 +182,8 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
                 stacklevel=2,
             )
             batch_size = len(found)
-        utilities = UTILITIES[self.utility](votes.shares)
-        positions = self._choose(votes, utilities, batch_size)
+        rng = check_random_state(self.random_state)
+        positions, utilities = choose_batch(votes, self.utility, self.diversity, batch_size, rng)
         indices = found.indices[positions]
         if not return_utilities:
             return indices
@@ -205,60 +193,23 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
             table[i + 1 :, chosen] = np.nan
         return indices, table
 
-    def _choose(self, votes: _Votes, utilities: Floats, batch_size: int) -> NDArray[np.intp]:
-        rng = check_random_state(self.random_state)
-        # -s ln s turns an error of 1e-14 near s = 0 into one of 3e-13; the classes' errors add.
-        tolerance = 64 * votes.shares.shape[1] * votes.error_bound
-        shortlist = min(self.diversity * batch_size, len(utilities))
-        positions = most_useful(utilities, shortlist, tolerance, rng)
-        if self.diversity == 1:
-            return positions
-        return farthest_first(positions, batch_size, votes.candidates.distances_to(positions))
-
-    def _votes(self, X: Any, y: Any, candidates: Any) -> _Votes:
+    def _votes(self, X: Any, y: Any, candidates: Any) -> Votes:
         """Check everything, then ask the committee block by block."""
         options, metric = self._check_parameters()
         points = check_points(X, precomputed=metric.precomputed, allow_nan=metric.allows_nan)
         labels = read_labels(y, len(points), self.missing_label)
-        found = read_candidates(candidates, points, labels, metric)
-        self._check_committee(len(labels.rows))
         if not metric.precomputed:
             metric = metric.fixed_by_sample(points)
-        reference = points[labels.rows]
-        return self._stream(found, labels, reference, metric, options)
-
-    def _stream(
-        self,
-        found: Candidates,
-        labels: PartialLabels,
-        reference: Floats,
-        metric: Metric,
-        options: Options,
-    ) -> _Votes:
-        n_classes = len(labels.classes)
-        if n_classes == 1:
-            return _Votes(found, np.ones((len(found), 1)), 0.0)
-        n_threads = thread_count(options.n_jobs)
-        committee = Committee(labels.codes, n_classes, self.n_neighbors, self.p, options)
-        search = CrossSearch(reference, metric, committee.depth, n_threads)
-        shares = np.empty((len(found), n_classes))
-        with progress_bar(options.progress, "asking the committee", len(found)) as step:
-            for start in range(0, len(found), search.rows_per_block):
-                stop = min(start + search.rows_per_block, len(found))
-                order = search.order(found.block(start, stop), start)
-                shares[start:stop] = committee.shares(order, n_threads)
-                step(stop - start)
-        return _Votes(found, shares, committee.error_bound)
+        found = read_candidates(candidates, points, labels, metric)
+        self._check_committee(len(labels.rows))
+        return ask_committee(found, labels, self.n_neighbors, self.p, points[labels.rows], options)
 
     def _check_parameters(self) -> tuple[Options, Metric]:
         check_count("n_neighbors", self.n_neighbors, at_least=1)
         check_count("p", self.p, at_least=1)
         check_count("diversity", self.diversity, at_least=1)
         check_choice("utility", self.utility, tuple(UTILITIES))
-        check_choice("distance_ties", self.distance_ties, ("average", "index"))
-        check_choice("label_ties", self.label_ties, ("first", "share"))
-        thread_count(self.n_jobs)
-        options = Options(
+        options = check_options(
             distance_ties=self.distance_ties, label_ties=self.label_ties, n_jobs=self.n_jobs,
             progress=self.progress,
         )  # fmt: skip

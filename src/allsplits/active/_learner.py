@@ -1,0 +1,408 @@
+"""`ActiveLearner`: a labelling effort from the first label to the last, safe against crashes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from allsplits._frames import make_frame
+from allsplits._validation import check_choice, check_count, check_points
+from allsplits.active._candidates import Candidates
+from allsplits.active._labels import read_start, read_taught
+from allsplits.active._rows import read_rows
+from allsplits.active._saved import SavedLearner
+from allsplits.active._state import Round, State
+from allsplits.active._store import fingerprint, to_plain
+from allsplits.active._tuning import choose_neighbors, classifier_for, read_neighbors
+from allsplits.active._utility import UTILITIES
+from allsplits.active._votes import ask_committee, choose_batch
+from allsplits.exact import Options
+from allsplits.exceptions import InvalidInputError
+from allsplits.model_selection._setup import check_options
+from allsplits.orders import Metric
+
+__all__ = ["ActiveLearner"]
+
+
+class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Labelled samples, a pool, and which of the pool to label next.
+
+    `fit` starts with whatever labels there are, `ask` names the samples that the committee of all
+    leave-p-out classifiers disagrees on most, `teach` takes their labels and re-tunes k by exact
+    leave-p-out (Celisse & Mary-Huard 2011, section 4). With `autosave` every label is on the disk
+    before `teach` returns.
+
+    Parameters
+    ----------
+    n_neighbors : int or iterable of int, default=(1, 2, …, 30)
+        Candidates for k. Those that the labels so far are too few for are left out; before there
+        is anything to choose by, k is the smallest.
+    p : int, default=1
+        Labelled samples that each member of the committee leaves out, for choosing points.
+    tune_p : int, default=10
+        Samples left out for choosing k. The paper recommends a small p for points and a larger
+        one for k.
+    utility, diversity, metric, metric_params, missing_label, distance_ties, label_ties, n_jobs :
+        As in `CommitteeQuery`.
+    autosave : path, default=None
+        A file that is replaced, in one step, with every change. `load` continues from it.
+    random_state : int, RandomState instance or None, default=None
+        Decides between equally useful samples, and which are asked while there are too few labels
+        for a committee.
+
+    Attributes
+    ----------
+    n_neighbors_ : int
+        The current k.
+    labelled_, pool_ : ndarray of int
+        Samples with a label; samples that can be asked about.
+    labels_ : ndarray
+        Labels of the `labelled_`.
+    classes_ : ndarray
+        The classes seen so far.
+    rounds_ : tuple
+        What was taught, call by call; `history` has it as a frame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from allsplits import ActiveLearner
+    >>> from sklearn.datasets import load_iris
+    >>> X, truth = load_iris(return_X_y=True)
+    >>> y = np.full(150, np.nan)
+    >>> y[::10] = truth[::10]
+    >>> learner = ActiveLearner(tune_p=3, random_state=0).fit(X, y)
+    >>> for _ in range(5):
+    ...     asked = learner.ask(5)
+    ...     _ = learner.teach(asked, truth[asked])
+    >>> len(learner.labelled_), float((learner.predict(X) == truth).mean().round(2))
+    (40, 0.97)
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int | Iterable[int] = tuple(range(1, 31)),
+        *,
+        p: int = 1,
+        tune_p: int = 10,
+        utility: Literal["agreement", "entropy", "margin"] = "agreement",
+        diversity: int = 1,
+        metric: str | Callable[..., float] = "minkowski",
+        metric_params: Mapping[str, Any] | None = None,
+        missing_label: Any = None,
+        distance_ties: Literal["average", "index"] = "average",
+        label_ties: Literal["first", "share"] = "first",
+        autosave: str | Path | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.p = p
+        self.tune_p = tune_p
+        self.utility = utility
+        self.diversity = diversity
+        self.metric = metric
+        self.metric_params = metric_params
+        self.missing_label = missing_label
+        self.distance_ties = distance_ties
+        self.label_ties = label_ties
+        self.autosave = autosave
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # ---------------------------------------------------------------- start
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Start: all samples, and the labels that are known.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Labelled and unlabelled samples.
+        y : array-like of shape (n_samples,), default=None
+            Their labels; NaN or None where a label is missing. None: nothing is labelled yet.
+        """
+        self._check_parameters()
+        if self.autosave is not None and Path(self.autosave).exists():
+            raise InvalidInputError(
+                f"autosave must not be an existing file, so that no labels are overwritten: "
+                f"{self.autosave} is there; continue with ActiveLearner.load({str(self.autosave)!r}"
+                ", X) or choose another name"
+            )
+        points = self._read_points(X)
+        found = read_start(y, len(points), self.missing_label)
+        self._points = points
+        self._fingerprint: Any = None
+        seeds = self.random_state
+        self.seed_ = (
+            int(seeds)
+            if isinstance(seeds, Integral)
+            else int(check_random_state(seeds).randint(2**31 - 1))
+        )
+        rows, labels = found.rows.tolist(), found.classes[found.codes].tolist()
+        start = Round(tuple(rows), tuple(labels), self._candidates()[0])
+        self._become(State.replay(len(points), (start,)))
+        return self
+
+    def _read_points(self, X: Any) -> NDArray[np.float64]:
+        metric = Metric.resolve(self.metric, metric_params=self.metric_params)
+        finite: bool | str = "allow-nan" if metric.allows_nan else True
+        points = validate_data(
+            self, X, dtype=np.float64, ensure_min_samples=2, ensure_all_finite=finite
+        )
+        points = check_points(points, precomputed=metric.precomputed, allow_nan=metric.allows_nan)
+        self._metric = metric if metric.precomputed else metric.fixed_by_sample(points)
+        return points
+
+    # ---------------------------------------------------------------- ask and teach
+
+    def ask(self, n: int = 1) -> NDArray[np.intp]:
+        """Name the samples of the pool to label next, the most useful first.
+
+        Asking changes nothing: until something is taught, the same question has the same answer.
+        While there are fewer than k + p labels, samples are drawn at random.
+
+        Parameters
+        ----------
+        n : int, default=1
+            How many. If the pool has fewer, all of it is returned with a warning.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Rows of X.
+        """
+        state = self._fitted()
+        check_count("n", n, at_least=1)
+        pool = state.pool
+        if len(pool) == 0:
+            raise InvalidInputError("the pool is empty: every sample is labelled or skipped")
+        if n > len(pool):
+            warnings.warn(
+                f"n is {n}, but the pool has {len(pool)} samples: all of them are returned",
+                UserWarning,
+                stacklevel=2,
+            )
+        size = min(n, len(pool))
+        rng = np.random.RandomState([self.seed_ % 2**32, len(state.rounds)])
+        labels = state.partial_labels()
+        k = state.rounds[-1].n_neighbors
+        if len(labels.rows) < k + self.p:
+            return rng.permutation(pool)[:size]
+        found = Candidates(self._points, self._metric, labels.rows, pool, state.n_samples)
+        reference = self._points[labels.rows]
+        votes = ask_committee(found, labels, k, self.p, reference, self._options())
+        positions, _ = choose_batch(votes, self.utility, self.diversity, size, rng)
+        return pool[positions]
+
+    def teach(self, indices: Any, labels: Any, *, overwrite: bool = False) -> Self:
+        """Take the labels of some samples and choose k anew.
+
+        With `autosave` they are on the disk when this returns; if it raises, nothing has changed.
+
+        Parameters
+        ----------
+        indices : int or array-like of int
+            Rows of X.
+        labels : label or array-like
+            One for each. None or NaN skips a sample: it will not be asked about again.
+        overwrite : bool, default=False
+            Whether samples that have been taught may be given another label.
+        """
+        state = self._fitted()
+        rows = read_rows("indices", indices, state.n_samples).tolist()
+        values = read_taught(labels, len(rows), self.missing_label)
+        known = [row for row in rows if row in state.labels]
+        if known and not overwrite:
+            raise InvalidInputError(
+                f"indices must be samples of the pool; {known[:5]} were taught before: pass "
+                "overwrite=True to correct their labels"
+            )
+        self._become(state.taught(Round(tuple(rows), tuple(values), self._candidates()[0])))
+        return self
+
+    def undo(self) -> Self:
+        """Take back the last call of `teach`."""
+        state = self._fitted()
+        if len(state.rounds) == 1:
+            raise InvalidInputError("there is nothing to undo: nothing has been taught since fit")
+        self._change(State.replay(state.n_samples, state.rounds[:-1]))
+        return self
+
+    def history(self, backend: str | None = None) -> Any:
+        """One row per call of `teach`, the start first, as a pandas or polars data frame.
+
+        Columns: round, n_taught, n_labelled (after it), n_neighbors (chosen after it) and score
+        (its exact leave-p-out accuracy).
+        """
+        return make_frame(self._fitted().history(), backend)
+
+    def _become(self, state: State) -> None:
+        """Tune k for a new state, then change over to it."""
+        labels = state.partial_labels()
+        rows = labels.rows
+        reference = self._points[rows]
+        if self._metric.precomputed:
+            reference = reference[:, rows]
+        k, score = choose_neighbors(
+            reference, labels.classes[labels.codes] if len(rows) else labels.codes,
+            self._candidates(), self._metric, self.tune_p, len(rows) - self.p, self._options(),
+        )  # fmt: skip
+        self._change(state.tuned(k, score))
+
+    def _change(self, state: State) -> None:
+        """Disk first, then memory: what was taught is never only in memory."""
+        if self.autosave is not None:
+            self._saved(state).write(Path(self.autosave))
+        self._state = state
+
+    # ---------------------------------------------------------------- save and load
+
+    def save(self, path: str | Path) -> None:
+        """Write parameters, labels and history to a JSON file, in one step.
+
+        X is not in the file, only what it is recognised by: `load` wants it again.
+        """
+        self._saved(self._fitted()).write(Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path, X: Any) -> Self:
+        """Continue from a file of `save` or `autosave`.
+
+        Parameters
+        ----------
+        path : path
+            The file. A learner that had `autosave` will go on saving to it.
+        X : array-like of shape (n_samples, n_features)
+            The same samples as before.
+        """
+        saved = SavedLearner.read(Path(path))
+        learner = cls(**saved.params, autosave=path if saved.autosave else None)
+        learner._check_parameters()
+        points = learner._read_points(X)
+        if fingerprint(points) != saved.fingerprint:
+            raise InvalidInputError(
+                f"X must be the samples that {path} was saved with, in the same order: "
+                f"shape {saved.fingerprint['shape']} then, {list(points.shape)} now"
+                + ("" if list(points.shape) != saved.fingerprint["shape"] else ", other values")
+            )
+        learner._points = points
+        learner._fingerprint = saved.fingerprint
+        learner.seed_ = int(saved.params["random_state"])
+        learner._state = State.replay(len(points), saved.rounds)
+        return learner
+
+    def _saved(self, state: State) -> SavedLearner:
+        params = {**self.get_params(deep=False), "random_state": self.seed_}
+        del params["autosave"]
+        if self._fingerprint is None:
+            self._fingerprint = fingerprint(self._points)
+        return SavedLearner(params, self._fingerprint, self.autosave is not None, state.rounds)
+
+    # ---------------------------------------------------------------- the classifier so far
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Classes of new samples, by the k nearest labelled samples."""
+        classes: NDArray[Any] = self._classifier().predict(self._new(X))
+        return classes
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Shares of the votes of new samples."""
+        shares: NDArray[np.float64] = self._classifier().predict_proba(self._new(X))
+        return shares
+
+    def _classifier(self) -> Any:
+        labels = self._fitted().partial_labels()
+        k = self.n_neighbors_
+        if len(labels.rows) < k:
+            raise InvalidInputError(
+                f"a prediction needs at least n_neighbors = {k} labels; got {len(labels.rows)}: "
+                "ask() and teach() first"
+            )
+        reference = self._points[labels.rows]
+        if self._metric.precomputed:
+            reference = reference[:, labels.rows]
+        model = classifier_for(k, self._metric, self.n_jobs)
+        return model.fit(reference, labels.classes[labels.codes])
+
+    def _new(self, X: Any) -> NDArray[np.float64]:
+        finite: bool | str = "allow-nan" if self._metric.allows_nan else True
+        points: NDArray[np.float64] = validate_data(
+            self, X, dtype=np.float64, reset=False, ensure_all_finite=finite
+        )
+        return points[:, self.labelled_] if self._metric.precomputed else points
+
+    @property
+    def n_neighbors_(self) -> int:
+        """The current number of neighbours."""
+        return self._fitted().rounds[-1].n_neighbors
+
+    @property
+    def labelled_(self) -> NDArray[np.intp]:
+        """Samples with a label, in row order."""
+        return self._fitted().rows
+
+    @property
+    def labels_(self) -> NDArray[Any]:
+        """Their labels."""
+        labels = self._fitted().partial_labels()
+        return labels.classes[labels.codes]
+
+    @property
+    def pool_(self) -> NDArray[np.intp]:
+        """Samples that are neither labelled nor skipped."""
+        return self._fitted().pool
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes seen so far."""
+        return self._fitted().partial_labels().classes
+
+    @property
+    def rounds_(self) -> tuple[Round, ...]:
+        """What was taught, call by call, the start first."""
+        return self._fitted().rounds
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags
+
+    # ---------------------------------------------------------------- checks
+
+    def _fitted(self) -> State:
+        check_is_fitted(self, "_state")
+        state: State = self._state
+        return state
+
+    def _candidates(self) -> list[int]:
+        return read_neighbors(self.n_neighbors)
+
+    def _options(self) -> Options:
+        return check_options(
+            distance_ties=self.distance_ties, label_ties=self.label_ties, n_jobs=self.n_jobs
+        )
+
+    def _check_parameters(self) -> None:
+        self._candidates()
+        check_count("p", self.p, at_least=1)
+        check_count("tune_p", self.tune_p, at_least=1)
+        check_count("diversity", self.diversity, at_least=1)
+        check_choice("utility", self.utility, tuple(UTILITIES))
+        self._options()
+        if self.autosave is not None:
+            to_plain("metric (with autosave)", self.metric)
+            to_plain("metric_params (with autosave)", self.metric_params)
+            if not Path(self.autosave).absolute().parent.is_dir():
+                raise InvalidInputError(
+                    f"autosave must be a file in a folder that exists; got {str(self.autosave)!r}"
+                )

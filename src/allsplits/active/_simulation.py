@@ -1,0 +1,121 @@
+"""The result of `simulate`: errors and chosen k of each strategy, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._frames import make_frame
+from allsplits._optional import import_optional
+from allsplits.exceptions import InvalidInputError
+
+__all__ = ["Simulation"]
+
+_COLORS = {"active": "#0072B2", "passive": "#E69F00"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation:
+    """What `simulate` measured. Arrays have one row per repetition and one column per round.
+
+    Attributes
+    ----------
+    n_labels : ndarray of shape (n_rounds + 1,)
+        Labels after each round, the start first.
+    errors : dict of ndarray of shape (n_repetitions, n_rounds + 1)
+        Error rates, by strategy ("active", "passive").
+    n_neighbors : dict of ndarray
+        The k that exact leave-p-out chose.
+    oracle_errors, oracle_neighbors : dict of ndarray, or None
+        The smallest error that any candidate k would have had with the same labels, and that k
+        (the smallest one, if several are as good); with ``oracle=True``.
+    """
+
+    n_labels: NDArray[np.int64]
+    errors: Mapping[str, NDArray[np.float64]]
+    n_neighbors: Mapping[str, NDArray[np.int64]]
+    oracle_errors: Mapping[str, NDArray[np.float64]] | None = None
+    oracle_neighbors: Mapping[str, NDArray[np.int64]] | None = None
+
+    @property
+    def strategies(self) -> tuple[str, ...]:
+        """What was compared."""
+        return tuple(self.errors)
+
+    @property
+    def final_errors(self) -> dict[str, float]:
+        """Mean error after the last round, by strategy."""
+        return {name: float(table[:, -1].mean()) for name, table in self.errors.items()}
+
+    def frame(self, backend: str | None = None) -> Any:
+        """One row per strategy, repetition and round, as a pandas or polars data frame."""
+        columns: dict[str, list[Any]] = {"strategy": [], "repetition": [], "round": []}
+        tables = {"n_labels": None, "error": self.errors, "n_neighbors": self.n_neighbors}
+        if self.oracle_errors is not None and self.oracle_neighbors is not None:
+            tables |= {
+                "oracle_error": self.oracle_errors, "oracle_neighbors": self.oracle_neighbors
+            }  # fmt: skip
+        columns |= {name: [] for name in tables}
+        for strategy, errors in self.errors.items():
+            repetitions, rounds = errors.shape
+            columns["strategy"] += [strategy] * errors.size
+            columns["repetition"] += np.repeat(np.arange(repetitions), rounds).tolist()
+            columns["round"] += np.tile(np.arange(rounds), repetitions).tolist()
+            for name, table in tables.items():
+                values = np.tile(self.n_labels, repetitions) if table is None else table[strategy]
+                columns[name] += np.ravel(values).tolist()
+        return make_frame(columns, backend)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the error against the labels, and the chosen k; bands are ± one standard error.
+
+        Parameters
+        ----------
+        ax : pair of matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        pair of matplotlib Axes
+        """
+        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
+        if ax is None:
+            ax = pyplot.subplots(1, 2, figsize=(9, 3.6), layout="constrained")[1]
+        if np.size(ax) != 2:
+            raise InvalidInputError(f"ax must be a pair of matplotlib Axes or None; got {ax!r}")
+        left, right = ax
+        for strategy in self.strategies:
+            self._draw(left, strategy, 100 * self.errors[strategy], "-", strategy)
+            self._draw(right, strategy, self.n_neighbors[strategy], "-", strategy)
+            if self.oracle_neighbors is not None:
+                best = self.oracle_neighbors[strategy]
+                self._draw(right, strategy, best, "--", f"best k for {strategy}")
+        left.set(xlabel="labels", ylabel="error (%)", title="error of the classifier")
+        right.set(xlabel="labels", ylabel="n_neighbors", title="chosen number of neighbours")
+        for one in (left, right):
+            one.grid(alpha=0.3)
+            one.legend()
+        return ax
+
+    def _draw(self, ax: Any, strategy: str, table: Any, style: str, label: str) -> None:
+        mean = table.mean(axis=0)
+        color = _COLORS.get(strategy)
+        (line,) = ax.plot(self.n_labels, mean, style, color=color, linewidth=1.3, label=label)
+        if len(table) > 1 and style == "-":
+            spread = table.std(axis=0, ddof=1) / np.sqrt(len(table))
+            ax.fill_between(
+                self.n_labels, mean - spread, mean + spread, color=line.get_color(), alpha=0.2,
+                linewidth=0,
+            )  # fmt: skip
+
+    def __repr__(self) -> str:
+        repetitions, rounds = next(iter(self.errors.values())).shape
+        finals = ", ".join(f"{name} {error:.2%}" for name, error in self.final_errors.items())
+        return (
+            f"Simulation({repetitions} repetitions of {rounds - 1} rounds, "
+            f"{self.n_labels[0]} to {self.n_labels[-1]} labels: final error {finals})"
+        )

@@ -1,0 +1,91 @@
+"""Files that survive crashes: a document is written beside the file, flushed, then renamed.
+
+At every moment the file holds either the old document or the new one, complete. The format is JSON:
+readable by eye, by any language, and nothing in it can run when it is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits.exceptions import InvalidInputError
+
+__all__ = ["fingerprint", "read_document", "to_plain", "write_document"]
+
+
+def fingerprint(X: NDArray[np.float64]) -> dict[str, Any]:
+    """What tells one array of points from another."""
+    digest = hashlib.sha256()
+    # In blocks of rows: an array that is not contiguous is not copied as a whole.
+    for start in range(0, len(X), 65536):
+        digest.update(np.ascontiguousarray(X[start : start + 65536]).data)
+    return {"shape": list(X.shape), "sha256": digest.hexdigest()}
+
+
+def to_plain(name: str, value: Any) -> Any:
+    """Turn a value into what JSON can hold, or say which parameter it is that cannot be saved."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, dict):
+        return {str(key): to_plain(name, item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, (list, tuple, range)):
+        return [to_plain(name, item) for item in value]
+    raise InvalidInputError(
+        f"{name} must be made of numbers, text and lists to be saved; "
+        f"got a {type(value).__name__}: {value!r}"
+    )
+
+
+def write_document(path: Path, document: dict[str, Any]) -> None:
+    """Replace the file in one step; return when it is on the disk."""
+    beside = path.with_name(path.name + ".tmp")
+    with beside.open("w", encoding="utf-8") as file:
+        json.dump(document, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+    _flush_folder(path.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Put the new name on the disk as well, where folders can be opened (not on Windows)."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def read_document(path: Path, format_name: str, version: int) -> dict[str, Any]:
+    """Read a document of ours, or say what is wrong with the file."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InvalidInputError(
+            f"path must be a saved {format_name}; {path} is not there"
+        ) from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InvalidInputError(
+            f"path must be a saved {format_name}; cannot read {path}: {error}"
+        ) from error
+    found = document.get("format") if isinstance(document, dict) else None
+    if found != format_name or document.get("version") != version:
+        raise InvalidInputError(
+            f"path must be a saved {format_name} of version {version}; {path} holds {found!r}"
+            + (f" of version {document.get('version')!r}" if found == format_name else "")
+        )
+    return dict(document)

@@ -1,0 +1,65 @@
+"""Asking the committee about candidates, block by block, and choosing a batch of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._progress import progress_bar
+from allsplits._threads import thread_count
+from allsplits.active._candidates import Candidates
+from allsplits.active._choose import farthest_first, most_useful
+from allsplits.active._labels import PartialLabels
+from allsplits.active._utility import UTILITIES
+from allsplits.exact import Options
+from allsplits.exact.committee import Committee
+from allsplits.orders import CrossSearch
+
+__all__ = ["Votes", "ask_committee", "choose_batch"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Votes:
+    """What the committee says about the candidates: shares of shape (n_candidates, n_classes)."""
+
+    candidates: Candidates
+    shares: Floats
+    error_bound: float
+
+
+def ask_committee(
+    found: Candidates, labels: PartialLabels, k: int, p: int, reference: Floats, options: Options
+) -> Votes:
+    """Shares of the committee on `reference`, the labelled points; memory for a block at a time."""
+    n_classes = len(labels.classes)
+    if n_classes == 1:
+        return Votes(found, np.ones((len(found), 1)), 0.0)
+    n_threads = thread_count(options.n_jobs)
+    committee = Committee(labels.codes, n_classes, k, p, options)
+    search = CrossSearch(reference, found.metric, committee.depth, n_threads)
+    shares = np.empty((len(found), n_classes))
+    with progress_bar(options.progress, "asking the committee", len(found)) as step:
+        for start in range(0, len(found), search.rows_per_block):
+            stop = min(start + search.rows_per_block, len(found))
+            order = search.order(found.block(start, stop), start)
+            shares[start:stop] = committee.shares(order, n_threads)
+            step(stop - start)
+    return Votes(found, shares, committee.error_bound)
+
+
+def choose_batch(
+    votes: Votes, utility: str, diversity: int, size: int, rng: np.random.RandomState
+) -> tuple[NDArray[np.intp], Floats]:
+    """Positions of the chosen candidates, and the utilities of all."""
+    utilities = UTILITIES[utility](votes.shares)
+    # -s ln s turns an error of 1e-14 near s = 0 into one of 3e-13; the classes' errors add up.
+    tolerance = 64 * votes.shares.shape[1] * votes.error_bound
+    shortlist = min(diversity * size, len(utilities))
+    positions = most_useful(utilities, shortlist, tolerance, rng)
+    if diversity > 1:
+        positions = farthest_first(positions, size, votes.candidates.distances_to(positions))
+    return positions, utilities
