@@ -50,13 +50,13 @@ class CrossSearch:
 
     def _prepare(self, reference: Array) -> tuple[Callable[[Array], Array], bool]:
         """How to get keys to sort by, and whether they are squared Euclidean distances."""
-        points = self.metric.euclidean_points(reference)
         if self.metric.precomputed:
             return (lambda queries: np.array(queries, dtype=np.float64)), False
 
         def by_metric(queries: Array) -> Array:
             return metric_rows(queries, reference, self.metric, self.n_threads)
 
+        points = self.metric.euclidean_points(reference)
         if points is None:
             return by_metric, False
         transposed = np.ascontiguousarray(points.T, dtype=np.float64)
@@ -64,8 +64,12 @@ class CrossSearch:
         def by_differences(queries: Array) -> Array:
             at = self.metric.euclidean_points(queries)
             if at is None:
-                # A zero vector has no direction: scikit-learn puts it at cosine distance 1.
-                return 2 * by_metric(queries)
+                # A zero vector has no direction: its cosine distance to everybody is 1.
+                some = queries.any(axis=1)
+                rows = np.full((len(queries), len(reference)), 2.0)
+                if some.any():
+                    rows[some] = by_differences(queries[some])
+                return rows
             return squared_rows(np.ascontiguousarray(at), transposed, self.n_threads)
 
         return by_differences, True
