@@ -81,7 +81,7 @@ def read_candidates(candidates: Any, X: Array, labels: PartialLabels, metric: Me
 def _own_points(candidates: Any, X: Array, labels: PartialLabels, metric: Metric) -> Candidates:
     if metric.precomputed:
         raise InvalidInputError(
-            "candidates must be row numbers of X or None with metric='precomputed'; got points"
+            "candidates must be rows of X or None with metric='precomputed'; got points"
         )
     points = check_points(candidates, name="candidates", at_least=1, allow_nan=metric.allows_nan)
     if points.shape[1] != X.shape[1]:

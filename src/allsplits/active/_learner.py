@@ -220,6 +220,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         state = self._fitted()
         rows = read_rows("indices", indices, state.n_samples).tolist()
+        if not rows:
+            raise InvalidInputError("indices must hold at least one row of X; got none")
         values = read_taught(labels, len(rows), self.missing_label)
         known = [row for row in rows if row in state.labels]
         if known and not overwrite:
