@@ -9,6 +9,7 @@ import sys
 from time import perf_counter
 
 from benchmarks import (
+    active,
     growth,
     lazy,
     learning_curve,
@@ -30,6 +31,7 @@ TOPICS = (
     structured,
     regression,
     weighted,
+    active,
     prototypes,
     lazy,
     memory,
