@@ -1,0 +1,263 @@
+"""Celisse & Mary-Huard (2011), section 4.3: leave-p-out query by committee against passive kNN.
+
+Their setting: 50 labels at the start, 60 rounds of 5, p = 10 for choosing points and for choosing k,
+the error on what is left of the pool. Simulated data in two dimensions with noise q, and spam.
+
+Two things are not as in the paper because they are not in it. The common covariance of the three
+Gaussians is printed as I_2; with that, a third of the points lie outside the figure's range, so
+(I_2)/16 is tried as well. The 16 variables of the spam data are not named; the page says which were
+used, and how they were scaled.
+
+``python studies/celisse_active.py`` writes celisse_active.md and two figures.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from _report import environment, markdown_table, save_figure, write_page
+
+from allsplits import ActiveLearner, Simulation, simulate
+
+NOISE = (0.0, 0.1, 0.2, 0.3, 0.4)
+SCALES = {"I": 1.0, "I/16": 0.25}
+N_START, N_POOL, ROUNDS, BATCH, P = 50, 10_000, 60, 5, 10
+KS = range(1, 51)
+#: The noise that the paper gives numbers for is repeated more often.
+REPETITIONS = {q: 10 if q == 0.2 else 4 for q in NOISE}
+SPAM_REPETITIONS = 4
+
+#: Significant predictors of the additive model in table 9.2 of the book that the paper cites.
+SPAM_COLUMNS = (
+    "word_freq_our", "word_freq_over", "word_freq_remove", "word_freq_internet", "word_freq_free",
+    "word_freq_business", "word_freq_hpl", "char_freq_!", "char_freq_$",
+    "capital_run_length_longest", "capital_run_length_total", "word_freq_hp", "word_freq_george",
+    "word_freq_1999", "word_freq_re", "word_freq_edu",
+)  # fmt: skip
+
+
+def simulated(q: float, scale: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """The paper's mixture of three Gaussians; class 1 has probability q in two corners."""
+    rng = np.random.default_rng([seed, int(1000 * q)])
+    n = N_START + N_POOL
+    means = np.array([[0.25, 0.25], [0.5, 0.75], [0.75, 0.75]])
+    X = means[rng.choice(3, n, p=[0.2, 0.2, 0.6])] + scale * rng.standard_normal((n, 2))
+    corner = np.all(X < 0.2, axis=1) | np.all(X > 0.8, axis=1)
+    return X, (rng.random(n) < np.where(corner, q, 1 - q)).astype(int)
+
+
+def together(parts: list[Simulation]) -> Simulation:
+    """Repetitions on different data as one result."""
+
+    def stack(name):
+        tables = [getattr(part, name) for part in parts]
+        if tables[0] is None:
+            return None
+        return {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
+
+    names = ("errors", "n_neighbors", "oracle_errors", "oracle_neighbors")
+    return Simulation(parts[0].n_labels, *(stack(name) for name in names))
+
+
+def run_simulated(learner, q: float, scale: float, repetitions: int, **options) -> Simulation:
+    """New data for every repetition."""
+    return together(
+        [
+            simulate(
+                learner, *simulated(q, scale, seed), ROUNDS, batch_size=BATCH, n_start=N_START,
+                repetitions=1, random_state=seed, **options,
+            )
+            for seed in range(repetitions)
+        ]
+    )  # fmt: skip
+
+
+def learner() -> ActiveLearner:
+    return ActiveLearner(KS, p=P, tune_p=P, n_jobs=1)
+
+
+def spam_variants() -> tuple[dict[str, np.ndarray], np.ndarray]:
+    path = Path(os.environ["ALLSPLITS_DATA"]) / "spambase.csv"
+    with path.open() as file:
+        names = file.readline().strip().split(",")
+    table = np.loadtxt(path, delimiter=",", skiprows=1)
+    X = table[:, [names.index(name) for name in SPAM_COLUMNS]]
+    frequencies = [i for i, name in enumerate(SPAM_COLUMNS) if "freq" in name]
+
+    def standard(values):
+        return (values - values.mean(axis=0)) / values.std(axis=0)
+
+    variants = {
+        "16 variables as they are": X,
+        "the 14 frequencies among them": X[:, frequencies],
+        "16 variables, standardised": standard(X),
+        "16 variables, log(x + 0.1)": np.log(X + 0.1),
+    }
+    return variants, table[:, -1].astype(int)
+
+
+def run_spam(X: np.ndarray, y: np.ndarray) -> Simulation:
+    return simulate(
+        learner(), X, y, ROUNDS, batch_size=BATCH, n_start=N_START, repetitions=SPAM_REPETITIONS,
+        random_state=0,
+    )  # fmt: skip
+
+
+def main() -> None:
+    found = {
+        (name, q): run_simulated(learner(), q, scale, REPETITIONS[q])
+        for name, scale in SCALES.items()
+        for q in NOISE
+    }
+    variants, y = spam_variants()
+    spam = {name: run_spam(X, y) for name, X in variants.items()}
+    save_figure(draw_errors(found, spam), "celisse_active")
+    share = where_it_asks()
+    write_page("celisse_active", page(found, spam, share))
+
+
+def where_it_asks() -> dict[str, float]:
+    """Draw the paper's Figure 3; return shares of points near the border of the classes."""
+    X, y = simulated(0.2, SCALES["I/16"], 0)
+    rng = np.random.RandomState(0)
+    start = rng.permutation(len(X))[:N_START]
+    labels = np.full(len(X), np.nan)
+    labels[start] = y[start]
+    model = ActiveLearner(KS, p=P, tune_p=P, random_state=0, n_jobs=1).fit(X, labels)
+    for _ in range(ROUNDS):
+        asked = model.ask(BATCH)
+        model.teach(asked, y[asked])
+    chosen = np.setdiff1d(model.labelled_, start)
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.7), sharex=True, sharey=True)
+    parts = {
+        "pool": np.arange(len(X)),
+        "start, 50 labels": start,
+        "after 60 rounds": model.labelled_,
+    }
+    for ax, (title, rows) in zip(axes, parts.items(), strict=True):
+        ax.scatter(
+            *X[rows].T, c=np.where(y[rows], "#D55E00", "black"), s=3 if len(rows) > 400 else 9
+        )
+        ax.set(title=title, xlabel="X¹", ylabel="X²")
+    figure.tight_layout()
+    save_figure(figure, "celisse_active_points")
+    near = near_border(X)
+    return {"pool": float(near.mean()), "asked": float(near[chosen].mean())}
+
+
+def near_border(X: np.ndarray, width: float = 0.1) -> np.ndarray:
+    """Whether moving a point by `width` (along an axis) changes the corner it is in."""
+
+    def corner(points):
+        return np.all(points < 0.2, axis=1) | np.all(points > 0.8, axis=1)
+
+    here = corner(X)
+    steps = width * np.array([[1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]])
+    return np.any([corner(X + step) != here for step in steps], axis=0)
+
+
+def draw_errors(found, spam) -> plt.Figure:
+    shown = {
+        "simulated, q = 0.2, covariance I": found["I", 0.2],
+        "simulated, q = 0.2, covariance I/16": found["I/16", 0.2],
+        "spam, 16 variables, standardised": spam["16 variables, standardised"],
+    }
+    figure, axes = plt.subplots(2, 3, figsize=(12, 6.4))
+    for pair, (title, result) in zip(axes.T, shown.items(), strict=True):
+        result.plot(ax=pair)
+        pair[0].set_title(title)
+    figure.tight_layout()
+    return figure
+
+
+def percent(table: np.ndarray) -> str:
+    """Mean and standard error of the last column."""
+    last = 100 * table[:, -1]
+    return f"{last.mean():.1f} ± {last.std(ddof=1) / np.sqrt(len(last)):.1f}"
+
+
+def gap(result: Simulation) -> str:
+    difference = 100 * (result.errors["passive"][:, -1] - result.errors["active"][:, -1])
+    return f"{difference.mean():+.1f} ± {difference.std(ddof=1) / np.sqrt(len(difference)):.1f}"
+
+
+def row(name: str, result: Simulation) -> tuple[str, ...]:
+    return (
+        name, percent(result.errors["active"]), percent(result.errors["passive"]), gap(result),
+        f"{len(result.errors['active'])}",
+    )  # fmt: skip
+
+
+def page(found, spam, share) -> str:
+    headings = ("", "active", "passive", "passive - active", "repetitions")
+    tables = {
+        name: markdown_table(headings, [row(f"q = {q}", found[name, q]) for q in NOISE])
+        for name in SCALES
+    }
+    spam_table = markdown_table(headings, [row(name, result) for name, result in spam.items()])
+    printed, narrow = found["I", 0.2].final_errors, found["I/16", 0.2].final_errors
+    wins = sum(r.final_errors["active"] < r.final_errors["passive"] for r in [*found.values()])
+    spam_wins = sum(r.final_errors["active"] < r.final_errors["passive"] for r in spam.values())
+    return f"""\
+# Celisse & Mary-Huard (2011), section 4.3: active against passive learning
+
+`python studies/celisse_active.py` · {environment()}
+
+## What the paper says
+{N_START} labels at the start, {ROUNDS} rounds of {BATCH}, p = {P} for choosing points and for choosing
+k, the error on what is left of the pool, 100 repetitions. After {ROUNDS} rounds: simulated data
+**21.5 % active, 23 % passive** (its Figure 4; q = 0.2); spam **16.2 % active, 20.2 % passive** (the
+two are swapped in its sentence). The active learner asks mainly at the border of the classes.
+
+## What we measured
+Errors after {ROUNDS} rounds ({N_START + ROUNDS * BATCH} labels) in per cent, means ± one standard error;
+k from {KS[0]} to {KS[-1]}; new data for every repetition, fewer repetitions than the paper.
+
+### Simulated data, covariance I, as printed
+
+{tables["I"]}
+
+### Simulated data, covariance I/16 (standard deviation 1/4)
+
+{tables["I/16"]}
+
+### Spam (4601 samples)
+
+{spam_table}
+
+![error against labels and chosen k](celisse_active.png)
+
+Where it asks (q = 0.2, covariance I/16): {share["asked"]:.0%} of the {ROUNDS * BATCH} points asked for
+are within 0.1 of the border of the two classes, against {share["pool"]:.0%} of the pool.
+
+![pool, start and final training set](celisse_active_points.png)
+
+## Agreement
+- **Active beats passive**: in {wins} of the {len(found)} simulated settings on average, and in
+  {spam_wins} of {len(spam)} on spam. Where q = 0.4 the classes are nearly noise and the difference is
+  within its error.
+- **21.5 % and 23 %**: with covariance I/16 yes ({100 * narrow["active"]:.1f} % and
+  {100 * narrow["passive"]:.1f} %). With the covariance as printed no ({100 * printed["active"]:.1f} % and
+  {100 * printed["passive"]:.1f} %). The corners that make the classes are cut at 0.2 and 0.8 and the
+  means lie between 0.25 and 0.75, which fits a standard deviation of about 1/4; we take the I of
+  the text to have lost its factor. That is a guess that fits the numbers, not something the paper
+  says.
+- **16.2 % and 20.2 % on spam**: not reproduced. The paper points to page 264 of Hastie, Tibshirani
+  & Friedman (2001) for its 16 variables. We used the sixteen significant predictors of the
+  additive model in that book's table 9.2 ({", ".join(name.split("_")[-1] for name in SPAM_COLUMNS)}).
+  The book is not at hand here, so that this is the list is not checked, and neither the paper
+  nor the page says how variables were scaled. The four scalings above lie on both sides
+  of the paper's values; in all of them the active learner is ahead, by less than the paper's four points.
+- **It asks at the border**: yes, see the figure.
+"""
+
+
+if __name__ == "__main__":
+    main()
