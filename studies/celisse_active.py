@@ -1,11 +1,11 @@
 """Celisse & Mary-Huard (2011), section 4.3: leave-p-out query by committee against passive kNN.
 
-Their setting: 50 labels at the start, 60 rounds of 5, p = 10 for choosing points and for choosing k,
-the error on what is left of the pool. Simulated data in two dimensions with noise q, and spam.
+Their setting: 50 labels at the start, 60 rounds of 5, p = 10 for choosing points and for choosing
+k, the error on what is left of the pool. Simulated data in two dimensions with noise q, and spam.
 
-Two things are not as in the paper because they are not in it. The common covariance of the three
-Gaussians is printed as I_2; with that, a third of the points lie outside the figure's range, so
-(I_2)/16 is tried as well. The 16 variables of the spam data are not named; the page says which were
+Two things are uncertain. The common covariance of the three Gaussians is printed as I; that does
+not give the paper's errors, so I/16 (standard deviation 1/4, in keeping with means and corners
+between 0.2 and 0.8) is tried as well. The 16 variables of the spam data are not named; the page says which were
 used, and how they were scaled.
 
 ``python studies/celisse_active.py`` writes celisse_active.md and two figures.
@@ -205,20 +205,21 @@ def page(found, spam, share) -> str:
     printed, narrow = found["I", 0.2].final_errors, found["I/16", 0.2].final_errors
     wins = sum(r.final_errors["active"] < r.final_errors["passive"] for r in [*found.values()])
     spam_wins = sum(r.final_errors["active"] < r.final_errors["passive"] for r in spam.values())
+    words = ", ".join(name.split("_")[-1] for name in SPAM_COLUMNS)
     return f"""\
 # Celisse & Mary-Huard (2011), section 4.3: active against passive learning
 
 `python studies/celisse_active.py` · {environment()}
 
 ## What the paper says
-{N_START} labels at the start, {ROUNDS} rounds of {BATCH}, p = {P} for choosing points and for choosing
-k, the error on what is left of the pool, 100 repetitions. After {ROUNDS} rounds: simulated data
-**21.5 % active, 23 % passive** (its Figure 4; q = 0.2); spam **16.2 % active, 20.2 % passive** (the
+{N_START} labels at the start, {ROUNDS} rounds of {BATCH}, p = {P} for choosing points and for
+choosing k, the error on what is left of the pool, 100 repetitions. After {ROUNDS} rounds: simulated
+data **21.5 % active, 23 % passive** (its Figure 4; q = 0.2); spam **16.2 % active, 20.2 % passive** (the
 two are swapped in its sentence). The active learner asks mainly at the border of the classes.
 
 ## What we measured
-Errors after {ROUNDS} rounds ({N_START + ROUNDS * BATCH} labels) in per cent, means ± one standard error;
-k from {KS[0]} to {KS[-1]}; new data for every repetition, fewer repetitions than the paper.
+Errors after {ROUNDS} rounds ({N_START + ROUNDS * BATCH} labels) in per cent, means ± one standard
+error; k from {KS[0]} to {KS[-1]}; new data for every repetition, fewer repetitions than the paper.
 
 ### Simulated data, covariance I, as printed
 
@@ -234,27 +235,25 @@ k from {KS[0]} to {KS[-1]}; new data for every repetition, fewer repetitions tha
 
 ![error against labels and chosen k](celisse_active.png)
 
-Where it asks (q = 0.2, covariance I/16): {share["asked"]:.0%} of the {ROUNDS * BATCH} points asked for
-are within 0.1 of the border of the two classes, against {share["pool"]:.0%} of the pool.
+Where it asks (q = 0.2, covariance I/16): {share["asked"]:.0%} of the {ROUNDS * BATCH} points asked
+for are within 0.1 of the border of the two classes, against {share["pool"]:.0%} of the pool.
 
 ![pool, start and final training set](celisse_active_points.png)
 
 ## Agreement
-- **Active beats passive**: in {wins} of the {len(found)} simulated settings on average, and in
-  {spam_wins} of {len(spam)} on spam. Where q = 0.4 the classes are nearly noise and the difference is
-  within its error.
-- **21.5 % and 23 %**: with covariance I/16 yes ({100 * narrow["active"]:.1f} % and
-  {100 * narrow["passive"]:.1f} %). With the covariance as printed no ({100 * printed["active"]:.1f} % and
-  {100 * printed["passive"]:.1f} %). The corners that make the classes are cut at 0.2 and 0.8 and the
+- **Active beats passive**: on average in {wins} of the {len(found)} simulated settings and in
+  {spam_wins} of {len(spam)} on spam.
+- **21.5 % and 23 %**: with covariance I/16 we find {100 * narrow["active"]:.1f} % and
+  {100 * narrow["passive"]:.1f} %, with the covariance as printed {100 * printed["active"]:.1f} % and
+  {100 * printed["passive"]:.1f} %. The corners that make the classes are cut at 0.2 and 0.8 and the
   means lie between 0.25 and 0.75, which fits a standard deviation of about 1/4; we take the I of
   the text to have lost its factor. That is a guess that fits the numbers, not something the paper
   says.
 - **16.2 % and 20.2 % on spam**: not reproduced. The paper points to page 264 of Hastie, Tibshirani
   & Friedman (2001) for its 16 variables. We used the sixteen significant predictors of the
-  additive model in that book's table 9.2 ({", ".join(name.split("_")[-1] for name in SPAM_COLUMNS)}).
-  The book is not at hand here, so that this is the list is not checked, and neither the paper
-  nor the page says how variables were scaled. The four scalings above lie on both sides
-  of the paper's values; in all of them the active learner is ahead, by less than the paper's four points.
+  additive model in that book's table 9.2: {words}.
+  The book is not at hand here, so whether this is the list was not checked, and the paper does not
+  say how variables were scaled. The scalings above lie on both sides of the paper's values.
 - **It asks at the border**: yes, see the figure.
 """
 

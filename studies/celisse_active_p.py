@@ -1,7 +1,7 @@
 """Celisse & Mary-Huard (2011), section 4.4: what p does to points and to k.
 
-Choosing points: k is fixed at 7, p = 1, 2, 5, 10, 20 and half of the labelled samples, noise 0.2 and
-0.4. Choosing k: p = 10 for both steps, noise 0.1, 0.2 and 0.3; the chosen k beside the conditional
+Choosing points: k is fixed at 7, p = 1, 2, 5, 10, 20 and half of the labelled samples, noise 0.2
+and 0.4. Choosing k: p = 10 for both steps, noise 0.1, 0.2 and 0.3; the chosen k beside the conditional
 oracle, the best k for the same labels on what is left of the pool. Data as in section 4.3, with
 the covariance (I/16) that reproduces its error rates.
 
@@ -17,7 +17,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from _report import environment, markdown_table, save_figure, write_page
-from celisse_active import KS, P, ROUNDS, SCALES, percent, run_simulated
+from celisse_active import KS, ROUNDS, SCALES, P, percent, run_simulated
 
 from allsplits import ActiveLearner, Simulation
 
@@ -33,6 +33,7 @@ class HalfLeftOut(ActiveLearner):
     """p is half of the labelled samples, however many there are."""
 
     def ask(self, n: int = 1) -> np.ndarray:
+        """The same question with the p of the moment."""
         self.p = len(self.labelled_) // 2
         return super().ask(n)
 
@@ -145,8 +146,9 @@ def page(points, tuned) -> str:
 - Choosing points (k = {K}): "the smallest committee (p = 1) performs as well as larger ones (p = 2,
   5, 10 or 20), whatever the level of noise. However, when the size is raised to p = n/2, the
   performance strongly deteriorates."
-- Choosing k (p = {P}): the chosen k "remains constant or decreases" as labels come in; the conditional
-  oracle's first increases, then decreases; and "values smaller than k_oracle are always selected".
+- Choosing k (p = {P}): the chosen k "remains constant or decreases" as labels come in; the
+  conditional oracle's first increases, then decreases; and "values smaller than k_oracle are always
+  selected".
 
 ## What we measured
 
@@ -179,8 +181,8 @@ def agreement(spread, worst, tuned) -> str:
     for level in POINT_NOISE:
         verdict = "yes" if worst[level] > spread[level] else "not seen"
         lines.append(
-            f"- **p = n/2 is worse**, q = {level}: {verdict}; it is {worst[level]:+.1f} points from "
-            "the best of the others."
+            f"- **p = n/2 is worse**, q = {level}: {verdict}; it is {worst[level]:+.1f} points "
+            "from the best of the others."
         )
     for level, result in tuned.items():
         first, _, last = (float(v) for v in thirds(result.n_neighbors["active"]))
