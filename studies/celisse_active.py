@@ -5,8 +5,8 @@ k, the error on what is left of the pool. Simulated data in two dimensions with 
 
 Two things are uncertain. The common covariance of the three Gaussians is printed as I; that does
 not give the paper's errors, so I/16 (standard deviation 1/4, in keeping with means and corners
-between 0.2 and 0.8) is tried as well. The 16 variables of the spam data are not named; the page says which were
-used, and how they were scaled.
+between 0.2 and 0.8) is tried as well. The 16 variables of the spam data are not named; the page
+says which were used, and how they were scaled.
 
 ``python studies/celisse_active.py`` writes celisse_active.md and two figures.
 """
@@ -214,8 +214,8 @@ def page(found, spam, share) -> str:
 ## What the paper says
 {N_START} labels at the start, {ROUNDS} rounds of {BATCH}, p = {P} for choosing points and for
 choosing k, the error on what is left of the pool, 100 repetitions. After {ROUNDS} rounds: simulated
-data **21.5 % active, 23 % passive** (its Figure 4; q = 0.2); spam **16.2 % active, 20.2 % passive** (the
-two are swapped in its sentence). The active learner asks mainly at the border of the classes.
+data **21.5 % active, 23 % passive** (its Figure 4; q = 0.2); spam **16.2 % active, 20.2 % passive**
+(the two are swapped in its sentence). The active learner asks mainly at the border of the classes.
 
 ## What we measured
 Errors after {ROUNDS} rounds ({N_START + ROUNDS * BATCH} labels) in per cent, means ± one standard
@@ -244,9 +244,9 @@ for are within 0.1 of the border of the two classes, against {share["pool"]:.0%}
 - **Active beats passive**: on average in {wins} of the {len(found)} simulated settings and in
   {spam_wins} of {len(spam)} on spam.
 - **21.5 % and 23 %**: with covariance I/16 we find {100 * narrow["active"]:.1f} % and
-  {100 * narrow["passive"]:.1f} %, with the covariance as printed {100 * printed["active"]:.1f} % and
-  {100 * printed["passive"]:.1f} %. The corners that make the classes are cut at 0.2 and 0.8 and the
-  means lie between 0.25 and 0.75, which fits a standard deviation of about 1/4; we take the I of
+  {100 * narrow["passive"]:.1f} %, with the covariance as printed {100 * printed["active"]:.1f} %
+  and {100 * printed["passive"]:.1f} %. The corners that make the classes are cut at 0.2 and 0.8 and
+  the means lie between 0.25 and 0.75, which fits a standard deviation of about 1/4; we take the I of
   the text to have lost its factor. That is a guess that fits the numbers, not something the paper
   says.
 - **16.2 % and 20.2 % on spam**: not reproduced. The paper points to page 264 of Hastie, Tibshirani

@@ -1,9 +1,9 @@
 """Celisse & Mary-Huard (2011), section 4.4: what p does to points and to k.
 
 Choosing points: k is fixed at 7, p = 1, 2, 5, 10, 20 and half of the labelled samples, noise 0.2
-and 0.4. Choosing k: p = 10 for both steps, noise 0.1, 0.2 and 0.3; the chosen k beside the conditional
-oracle, the best k for the same labels on what is left of the pool. Data as in section 4.3, with
-the covariance (I/16) that reproduces its error rates.
+and 0.4. Choosing k: p = 10 for both steps, noise 0.1, 0.2 and 0.3; the chosen k beside the
+conditional oracle, the best k for the same labels on what is left of the pool. Data as in section
+4.3, with the covariance (I/16) that reproduces its error rates.
 
 ``python studies/celisse_active_p.py`` writes celisse_active_p.md and celisse_active_p.png.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -58,6 +59,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     random_state : int, RandomState instance or None, default=None
         Decides between equally useful samples, and which are asked while there are too few labels
         for a committee.
+    progress : bool, default=False
+        Show a progress bar while the committee is asked.
 
     Attributes
     ----------
@@ -104,6 +107,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         autosave: str | Path | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        progress: bool = False,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.p = p
@@ -118,6 +122,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.autosave = autosave
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.progress = progress
 
     # ---------------------------------------------------------------- start
 
@@ -200,7 +205,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return rng.permutation(pool)[:size]
         found = Candidates(self._points, self._metric, labels.rows, pool, state.n_samples)
         reference = self._points[labels.rows]
-        votes = ask_committee(found, labels, k, self.p, reference, self._options())
+        options = replace(self._options(), progress=self.progress)
+        votes = ask_committee(found, labels, k, self.p, reference, options)
         positions, _ = choose_batch(votes, self.utility, self.diversity, size, rng)
         return pool[positions]
 
@@ -288,18 +294,20 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The same samples as before.
         """
         saved = SavedLearner.read(Path(path))
+        saved.check_names(path, set(cls().get_params()) - {"autosave"})
         learner = cls(**saved.params, autosave=path if saved.autosave else None)
         learner._check_parameters()
         points = learner._read_points(X)
-        if fingerprint(points) != saved.fingerprint:
+        now, then = fingerprint(points), saved.fingerprint
+        if now != then:
+            other = ", other values" if now["shape"] == then["shape"] else ""
             raise InvalidInputError(
                 f"X must be the samples that {path} was saved with, in the same order: "
-                f"shape {saved.fingerprint['shape']} then, {list(points.shape)} now"
-                + ("" if list(points.shape) != saved.fingerprint["shape"] else ", other values")
+                f"shape {then['shape']} then, {now['shape']} now{other}"
             )
         learner._points = points
         learner._fingerprint = saved.fingerprint
-        learner.seed_ = int(saved.params["random_state"])
+        learner.seed_ = saved.params["random_state"]
         learner._state = State.replay(len(points), saved.rounds)
         return learner
 

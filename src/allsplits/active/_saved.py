@@ -44,16 +44,24 @@ class SavedLearner:
         """Read the file, or say what is wrong with it."""
         document = read_document(path, _FORMAT, _VERSION)
         try:
-            return cls(
-                _with_arrays(document["params"]),
-                document["X"],
-                bool(document["autosave"]),
-                tuple(_read_round(one) for one in document["rounds"]),
-            )
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            n_samples = int(document["X"]["shape"][0])
+            rounds = tuple(_read_round(one, n_samples) for one in document["rounds"])
+            if not rounds:
+                raise ValueError("no rounds")
+            params = _with_arrays(document["params"])
+            return cls(params, document["X"], bool(document["autosave"]), rounds)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise InvalidInputError(
-                f"path must be a saved {_FORMAT}; {path} is incomplete: {error!r}"
+                f"path must be a saved {_FORMAT}; {path} is damaged: {error!r}"
             ) from error
+
+    def check_names(self, path: str | Path, known: set[str]) -> None:
+        """Raise if there are parameters that a learner does not have."""
+        unknown = sorted(set(self.params) - known)
+        if unknown:
+            raise InvalidInputError(
+                f"path must be a saved {_FORMAT}; {path} is damaged: parameters {unknown}"
+            )
 
 
 def _plain_round(one: Round) -> dict[str, Any]:
@@ -66,17 +74,20 @@ def _plain_round(one: Round) -> dict[str, Any]:
     }
 
 
-def _read_round(one: dict[str, Any]) -> Round:
+def _read_round(one: dict[str, Any], n_samples: int) -> Round:
     score = float("nan") if one["score"] is None else float(one["score"])
     indices = tuple(int(i) for i in one["indices"])
     labels = tuple(one["labels"])
     if len(indices) != len(labels):
         raise ValueError(f"{len(indices)} indices and {len(labels)} labels")
+    if not all(0 <= i < n_samples for i in indices):
+        raise ValueError(f"indices beyond {n_samples} samples")
     return Round(indices, labels, int(one["n_neighbors"]), score)
 
 
 def _with_arrays(params: dict[str, Any]) -> dict[str, Any]:
-    """Lists among the parameters of the metric were arrays."""
+    """The parameters as they were: lists among those of the metric were arrays."""
     given = params.get("metric_params") or {}
     arrays = {key: np.array(v) if isinstance(v, list) else v for key, v in given.items()}
-    return {**params, "metric_params": arrays or None}
+    seed = int(params["random_state"])
+    return {**params, "metric_params": arrays or None, "random_state": seed}

@@ -166,7 +166,13 @@ def test_load(tmp_path):
     refused(lambda: load(path, X), "path", "cannot read")
     for part in ("params", "X", "autosave", "rounds"):
         path.write_text(whole.replace(f'"{part}"', '"other"', 1))
-        refused(lambda: load(path, X), "path", "incomplete", part)
+        refused(lambda: load(path, X), "path", "damaged", part)
+    damages = {'"indices": [': '"indices": [99, ', '"labels": [': '"labels": [1, 0, '}
+    for old, new in damages.items():
+        path.write_text(whole.replace(old, new, 1))
+        refused(lambda: load(path, X), "path", "damaged")
+    path.write_text(whole.replace('"tune_p"', '"tuna"'))
+    refused(lambda: load(path, X), "path", "damaged", "tuna")
     path.write_text(whole.replace('"version": 1', '"version": 99'))
     refused(lambda: load(path, X), "path", "version 1", "99")
 

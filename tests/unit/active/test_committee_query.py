@@ -11,6 +11,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import CommitteeQuery
+from allsplits.exact import committee
 from allsplits.orders.backends import cross
 
 RNG = np.random.default_rng(0)
@@ -198,6 +199,18 @@ def test_threads_and_blocks_change_nothing(labels, monkeypatch):
     np.testing.assert_array_equal(CommitteeQuery(5, 3, n_jobs=2).shares(points, y), expected)
     monkeypatch.setattr(cross, "_ENTRIES_PER_BLOCK", 1)
     np.testing.assert_array_equal(CommitteeQuery(5, 3, n_jobs=2).shares(points, y), expected)
+
+
+@pytest.mark.parametrize("label_ties", ["first", "share"])
+@pytest.mark.parametrize("k", [1, 4, 9])
+def test_the_table_of_two_classes_changes_nothing(k, label_ties, monkeypatch):
+    """Two classes have a short cut; the general way gives the same, tied distances or not."""
+    points = np.vstack([np.rint(X), X])
+    y = np.concatenate([partly(TRUTH), np.full(60, np.nan)])
+    strategy = CommitteeQuery(k, 3, label_ties=label_ties)
+    expected = strategy.shares(points, y)
+    monkeypatch.setattr(committee, "_DEEPEST_TABLE", 0)
+    np.testing.assert_allclose(strategy.shares(points, y), expected, atol=1e-13)
 
 
 def test_row_order_changes_nothing():

@@ -45,7 +45,7 @@ class CrossSearch:
         self.depth = depth
         self.n_threads = n_threads
         self.n_reference = len(reference)
-        self.rows_per_block = max(64, _ENTRIES_PER_BLOCK // self.n_reference)
+        self.rows_per_block = max(8, _ENTRIES_PER_BLOCK // self.n_reference)
         self.keys, self._squared = self._prepare(reference)
 
     def _prepare(self, reference: Array) -> tuple[Callable[[Array], Array], bool]:
