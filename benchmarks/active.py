@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import warnings
 
 import numpy as np
@@ -13,24 +10,14 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import ActiveLearner, CommitteeQuery
 from benchmarks._data import gaussian_classes, two_classes
+from benchmarks._memory import GIB, answer_of
 from benchmarks._timing import Result, interleaved, print_results
 
 N_LABELLED, N_POOL, K, P, MEMBERS = 200, 10_000, 5, 10, 25
 N_LARGE, D_LARGE = 1_000_000, 50
-GIB = 2.0**30
-
 PROGRAM = f"""
-import json, resource, time
 import numpy as np
 from allsplits import CommitteeQuery
-
-def peak():
-    # On Linux ru_maxrss starts at what the parent held when it started this process, VmHWM at 0.
-    try:
-        with open("/proc/self/status") as status:
-            return 1024 * next(int(line.split()[1]) for line in status if "VmHWM" in line)
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal(({N_LARGE}, {D_LARGE}))
@@ -39,7 +26,7 @@ y[:{N_LABELLED}] = X[:{N_LABELLED}, 0] > 0
 before = peak()
 start = time.perf_counter()
 CommitteeQuery({K}, {P}, diversity=10, random_state=0).query(X, y, batch_size=5)
-print(json.dumps([before, peak(), time.perf_counter() - start]))
+answer = [before, peak(), time.perf_counter() - start]
 """
 
 
@@ -92,10 +79,7 @@ def partly(labels: np.ndarray) -> np.ndarray:
 
 
 def large_pool() -> list[Result]:
-    run = subprocess.run(
-        [sys.executable, "-c", PROGRAM], check=True, capture_output=True, text=True
-    )  # fmt: skip
-    before, after, taken = json.loads(run.stdout)
+    before, after, taken = answer_of(PROGRAM)
     what = f"pool of {N_LARGE:,} x {D_LARGE}"
     return [
         Result(f"{what}: peak memory of a query round", after / GIB, None, 2.0, "GiB"),

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-
+from benchmarks._memory import GIB, answer_of
 from benchmarks._timing import Result, print_results
 
 N, D, DEPTH = 50_000, 64, 100
-GIB = 2.0**30
 
 PROGRAM = f"""
-import json, resource, time
 import numpy as np
 from allsplits import order_neighbors, validation_curve
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
-
-def peak():
-    # On Linux ru_maxrss starts at what the parent held when it started this process, VmHWM at 0.
-    try:
-        with open("/proc/self/status") as status:
-            return 1024 * next(int(line.split()[1]) for line in status if "VmHWM" in line)
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 rng = np.random.default_rng(0)
 y = rng.integers(0, 10, {N})
@@ -35,15 +22,12 @@ order = order_neighbors(X, depth={DEPTH})
 seconds = time.perf_counter() - start
 search = peak()
 validation_curve(KNeighborsClassifier(), order, y, n_neighbors=range(1, 16), cv=KFold(5))
-print(json.dumps([before, search, peak(), seconds]))
+answer = [before, search, peak(), seconds]
 """
 
 
 def measure() -> list[Result]:
-    run = subprocess.run(
-        [sys.executable, "-c", PROGRAM], check=True, capture_output=True, text=True
-    )  # fmt: skip
-    before, search, after, seconds = json.loads(run.stdout)
+    before, search, after, seconds = answer_of(PROGRAM)
     what = f"{N:,} x {D} at depth {DEPTH}"
     return [
         Result(f"{what}: peak memory of the search", search / GIB, None, 1.5, "GiB"),

@@ -246,9 +246,9 @@ for are within 0.1 of the border of the two classes, against {share["pool"]:.0%}
 - **21.5 % and 23 %**: with covariance I/16 we find {100 * narrow["active"]:.1f} % and
   {100 * narrow["passive"]:.1f} %, with the covariance as printed {100 * printed["active"]:.1f} %
   and {100 * printed["passive"]:.1f} %. The corners that make the classes are cut at 0.2 and 0.8 and
-  the means lie between 0.25 and 0.75, which fits a standard deviation of about 1/4; we take the I of
-  the text to have lost its factor. That is a guess that fits the numbers, not something the paper
-  says.
+  the means lie between 0.25 and 0.75, which fits a standard deviation of about 1/4; we take the I
+  of the text to have lost its factor. That is a guess that fits the numbers, not something the
+  paper says.
 - **16.2 % and 20.2 % on spam**: not reproduced. The paper points to page 264 of Hastie, Tibshirani
   & Friedman (2001) for its 16 variables. We used the sixteen significant predictors of the
   additive model in that book's table 9.2: {words}.

@@ -15,6 +15,7 @@ from numba import njit
 __all__ = [
     "binomial_row",
     "binomial_table",
+    "draw_one_more",
     "fill_bernoulli_masses",
     "fill_masses",
     "group_end",
@@ -134,3 +135,13 @@ def tie_weights(s, g, depth, k, masses, table, group_row, omega):
             if omega[i] > 0.0:
                 omega[i] /= group_row[i]
     return any_weight
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def draw_one_more(share, t, g, g_own):
+    """share[o]: weight of o own items among t - 1 drawn from a group of g; draw the t-th."""
+    left = g - t + 1.0
+    for o in range(min(t, g_own), -1, -1):
+        stay = share[o] * (g - g_own - (t - 1 - o)) / left if t - 1 >= o else 0.0
+        come = share[o - 1] * (g_own - o + 1) / left if o > 0 else 0.0
+        share[o] = max(stay, 0.0) + come

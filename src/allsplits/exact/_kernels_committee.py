@@ -7,7 +7,7 @@ So m_j · P(class wins | j, o) is tabulated once, and a query costs one look-up 
 import numpy as np
 from numba import njit
 
-from allsplits.exact._kernels import group_end
+from allsplits.exact._kernels import draw_one_more, group_end
 
 __all__ = ["fill_win_table", "sum_two_classes"]
 
@@ -56,11 +56,8 @@ def _add_mixed(s, ones, g, g_ones, table, share, out):
     for o in range(1, g_ones + 1):
         share[o] = 0.0
     for t in range(1, min(g - 1, depth - s) + 1):
-        left = g - t + 1.0
-        for o in range(min(t, g_ones), -1, -1):
-            stay = share[o] * (g - g_ones - (t - 1 - o)) / left if t - 1 >= o else 0.0
-            come = share[o - 1] * (g_ones - o + 1) / left if o > 0 else 0.0
-            share[o] = max(stay, 0.0) + come
+        draw_one_more(share, t, g, g_ones)
+        for o in range(min(t, g_ones) + 1):
             out[0] += share[o] * table[0, s + t, ones + o]
             out[1] += share[o] * table[1, s + t, ones + o]
 

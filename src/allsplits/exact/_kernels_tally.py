@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from allsplits.exact._kernels import group_end
+from allsplits.exact._kernels import draw_one_more, group_end
 
 __all__ = [
     "count_nearest",
@@ -67,11 +67,8 @@ def spread_ties(keys, counts, sizes, table):
         share = np.zeros(g_own + 1)
         share[0] = counts[e]
         for t in range(1, min(g - 1, depth - s) + 1):
-            left = g - t + 1.0
-            for o in range(min(t, g_own), -1, -1):
-                stay = share[o] * (g - g_own - (t - 1 - o)) / left if t - 1 >= o else 0.0
-                come = share[o - 1] * (g_own - o + 1) / left if o > 0 else 0.0
-                share[o] = max(stay, 0.0) + come
+            draw_one_more(share, t, g, g_own)
+            for o in range(min(t, g_own) + 1):
                 table[y, s + t, n_own + o] += share[o]
 
 
