@@ -273,8 +273,8 @@ lower left corner alone it is {share["asked, lower"]:.0%} against {share["pool, 
   {words}.
   The book is not at hand here, so whether this is the list was not checked, and the paper does not
   say how variables were scaled. The scalings above lie on both sides of the paper's values.
-- **It asks at the border**: yes, see the figure, but in this run only at the upper corner's: an area
-  that no label has shown to be doubtful is not explored.
+- **It asks at the border**: yes, see the figure, but in this run only at the upper corner's: an
+  area that no label has shown to be doubtful is not explored.
 """
 
 
