@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from allsplits.lazy import LazyRegressor, local_constant_path
     from allsplits.active import ActiveLearner, CommitteeQuery, Simulation, simulate
+    from allsplits.lazy import LazyRegressor, local_constant_path
     from allsplits.model_selection import (
         Curve,
         Evaluation,
@@ -38,8 +38,8 @@ __all__ = [
     "Bernoulli",
     "Bootstrap",
     "ClassCounts",
-    "CondensedReduced",
     "CommitteeQuery",
+    "CondensedReduced",
     "Curve",
     "Episodes",
     "Evaluation",
@@ -52,8 +52,8 @@ __all__ = [
     "KNeighborsRegressorCV",
     "LazyRegressor",
     "NeighborOrder",
-    "VoronoiComplexity",
     "Simulation",
+    "VoronoiComplexity",
     "cmc_curve",
     "evaluate",
     "learning_curve",

@@ -234,3 +234,15 @@ class _CandidateSearch:
             self.n_samples - 1,
             start,
         )
+
+    def _pack(
+        self,
+        items: NDArray[np.int32],
+        keys: Array,
+        tied: NDArray[np.bool_],
+        lengths: NDArray[np.int64],
+        start: int,
+    ) -> NeighborOrder:
+        return pack_rows(
+            items, keys, tied, lengths, self.full.transform, self.depth, self.n_samples - 1, start
+        )
