@@ -46,9 +46,9 @@ def needed_depth(class_sizes: Any, train: Sequence[int], k: int, tol: float) -> 
     n = int(sum(class_sizes)) - 1
     if tol <= 0:
         return n
-    sizes, shares = np.array(class_sizes), np.array(train) / np.array(class_sizes)
-    order = np.argsort(shares)
-    sizes, shares = sizes[order], shares[order]
+    # Classes that are drawn alike count as one; those that are drawn least come first.
+    shares, kind = np.unique(np.array(train) / np.array(class_sizes), return_inverse=True)
+    sizes = np.bincount(kind, weights=class_sizes)
     before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     # Any t > 0 gives a valid bound; the best of a grid is close to the best of all.
     t = np.geomspace(0.01, 30, 100)
@@ -128,7 +128,9 @@ class TimeRules:
                 self.starts = np.append(self.starts, np.full(rule + 1 - len(self.starts), -1))
             if self.starts[rule] < 0:
                 self.starts[rule] = len(self.nodes)
-                nodes, weights = roots_legendre(int(rule))
+                nodes, weights = (
+                    roots_legendre(int(rule)) if rule > 1 else (np.zeros(1), 2 * np.ones(1))
+                )
                 self.nodes = np.append(self.nodes, (nodes + 1) / 2)
                 self.weights = np.append(self.weights, weights / 2)
         return self.starts, self.nodes, self.weights
