@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from allsplits.exact.masses import Column, Prefixes, deepest_prefix, prefixes_for
 from allsplits.exact.problem import Answer, Problem, Solver, own_rows
 from allsplits.exact.ranked import RankedHit
-from allsplits.exact.rational import exact_hits, exact_right
+from allsplits.exact.rational import exact_hits, exact_right, rational_answer
 from allsplits.exact.tally import NearestTally, TwoClassTally
 from allsplits.exact.uniform import MajorityVote, VoteTable
 from allsplits.exceptions import InvalidInputError
@@ -182,20 +182,7 @@ def _rational(problem: Problem, compute: Any, **options: bool) -> Solver:
         values.extend(compute(order, problem.codes, problem.columns, average=average, **options))
 
     def finish() -> Answer:
-        n_columns = len(problem.columns)
         per_class = class_weights(problem)
-        weights = [per_class[code] for code in problem.codes]
-        fractions = tuple(
-            sum((w * row[c] for w, row in zip(weights, values, strict=True)), Fraction(0))
-            for c in range(n_columns)
-        )
-        return Answer(
-            scores=np.array([float(value) for value in fractions]),
-            error_bound=np.zeros(n_columns),
-            sample_weight=sample_weights(problem),
-            fractions=fractions,
-            sample_scores=np.array(values, dtype=np.float64),
-            sample_fractions=tuple(map(tuple, values)),
-        )
+        return rational_answer(values, [per_class[code] for code in problem.codes])
 
     return Solver(deepest_prefix(problem.columns), add, finish)

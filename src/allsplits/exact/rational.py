@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.masses import Column, column_value
+from allsplits.exact.problem import Answer
 from allsplits.orders import NeighborOrder
 
-__all__ = ["exact_hits", "exact_right", "groups_of"]
+__all__ = ["exact_hits", "exact_right", "groups_of", "rational_answer"]
 
 #: A rival class: its items in the prefix and in the tie group, and what a tie with it is worth.
 Rival = tuple[int, int, int]
@@ -140,3 +141,20 @@ def exact_hits(
             s += g
         results.append([column_value(column, by_prefix[column.k]) for column in columns])
     return results
+
+
+def rational_answer(values: Sequence[Sequence[Fraction]], weights: Sequence[Fraction]) -> Answer:
+    """Scores from the values of every sample for each column, and what each sample counts."""
+    lines = tuple(tuple(line) for line in values)
+    fractions = tuple(
+        sum((w * line[c] for w, line in zip(weights, lines, strict=True)), Fraction(0))
+        for c in range(len(lines[0]))
+    )
+    return Answer(
+        scores=np.array([float(value) for value in fractions]),
+        error_bound=np.zeros(len(fractions)),
+        sample_weight=np.array([float(w) for w in weights]),
+        fractions=fractions,
+        sample_scores=np.array(lines, dtype=np.float64),
+        sample_fractions=lines,
+    )

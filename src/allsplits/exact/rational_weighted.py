@@ -12,12 +12,10 @@ from itertools import combinations, product
 from math import comb
 from typing import Any
 
-import numpy as np
-
-from allsplits.exact.fixed_size import class_weights, sample_weights
+from allsplits.exact.fixed_size import class_weights
 from allsplits.exact.masses import deepest_prefix
 from allsplits.exact.problem import Answer, Problem, Solver
-from allsplits.exact.rational import groups_of
+from allsplits.exact.rational import groups_of, rational_answer
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 
@@ -41,26 +39,10 @@ def solve_rational(problem: Problem) -> Solver:
             values.append(_row(problem, order, row, weights[start:stop]))
 
     def finish() -> Answer:
-        n_columns = len(problem.columns)
-        per_sample = (
-            [Fraction(1, problem.n_samples)] * problem.n_samples
-            if _is_mean(problem)
-            else [class_weights(problem)[code] for code in problem.codes]
-        )
-        fractions = tuple(
-            sum((w * line[c] for w, line in zip(per_sample, values, strict=True)), Fraction(0))
-            for c in range(n_columns)
-        )
-        return Answer(
-            scores=np.array([float(value) for value in fractions]),
-            error_bound=np.zeros(n_columns),
-            sample_weight=np.array([float(w) for w in per_sample])
-            if _is_mean(problem)
-            else sample_weights(problem),
-            fractions=fractions,
-            sample_scores=np.array(values, dtype=np.float64),
-            sample_fractions=tuple(map(tuple, values)),
-        )
+        if _is_mean(problem):
+            return rational_answer(values, [Fraction(1, problem.n_samples)] * problem.n_samples)
+        per_class = class_weights(problem)
+        return rational_answer(values, [per_class[code] for code in problem.codes])
 
     return Solver(deepest_prefix(problem.columns), add, finish)
 

@@ -13,7 +13,7 @@ from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_regression import squared_errors
 from allsplits.exact.masses import UNIT_ROUNDOFF, column_value, deepest_prefix, prefixes_for
 from allsplits.exact.problem import Answer, Problem, Solver, own_rows
-from allsplits.exact.rational import groups_of
+from allsplits.exact.rational import groups_of, rational_answer
 from allsplits.orders import NeighborOrder
 
 __all__ = ["solve_mean"]
@@ -94,17 +94,7 @@ def _rational(problem: Problem) -> Solver:
 
     def finish() -> Answer:
         n = problem.n_samples
-        fractions = tuple(
-            -sum((line[c] for line in values), Fraction(0)) / n for c in range(len(problem.columns))
-        )
-        samples = tuple(tuple(-value for value in line) for line in values)
-        return Answer(
-            scores=np.array([float(value) for value in fractions]),
-            error_bound=np.zeros(len(fractions)),
-            fractions=fractions,
-            sample_weight=np.full(n, 1 / n),
-            sample_scores=np.array(samples, dtype=np.float64),
-            sample_fractions=samples,
-        )
+        negative = [[-value for value in line] for line in values]
+        return rational_answer(negative, [Fraction(1, n)] * n)
 
     return Solver(deepest_prefix(problem.columns), add, finish)

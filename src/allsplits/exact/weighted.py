@@ -19,7 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
-from allsplits.exact._kernels_weighted_rows import score_weighted, squared_errors_weighted
+from allsplits.exact._kernels_weighted_rows import (
+    score_many_classes,
+    score_two_classes,
+    squared_errors_weighted,
+)
 from allsplits.exact.fixed_size import sample_weights, solve_majority
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column, prefixes_for
 from allsplits.exact.problem import Answer, Problem, Solver, own_rows
@@ -109,12 +113,16 @@ def solve_weighted(problem: Problem) -> Solver:
                 effort = (attempt.depths, attempt.caps, attempt.rares, options.vote_tol)
                 results = (found, open_mass)
 
-                def run(start: int, stop: int, vote: Any, effort: Any, results: Any) -> None:
-                    score_weighted(order.indptr, labels, order.tied, values, start, stop, *vote,
-                                   options.share, *effort, *results)  # fmt: skip
+                def run(
+                    start: int, stop: int, score: Any, vote: Any, effort: Any, results: Any
+                ) -> None:
+                    score(order.indptr, labels, order.tied, values, start, stop, *vote,
+                          options.share, *effort, *results)  # fmt: skip
 
-                kernel = partial(run, vote=vote, effort=effort, results=results)
-                map_row_ranges(kernel, order.n_samples, n_threads, smallest=4)
+                for score in (score_two_classes, score_many_classes):
+                    kernel = partial(run, score=score, vote=vote, effort=effort, results=results)
+                    if score is score_two_classes or open_mass.min() < 0:
+                        map_row_ranges(kernel, order.n_samples, n_threads, smallest=4)
                 # What is unknown may belong to any class.
                 found += open_mass[:, None] / n_classes
                 right[rows, c] += weight * found[np.arange(len(found)), own]
