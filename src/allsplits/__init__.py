@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from allsplits.active import ActiveLearner, CommitteeQuery, Simulation, simulate
     from allsplits.lazy import LazyRegressor, local_constant_path
+    from allsplits.boosting import UNNClassifier, UNNClassifierCV
     from allsplits.model_selection import (
         Curve,
         Evaluation,
@@ -54,6 +55,8 @@ __all__ = [
     "NeighborOrder",
     "Simulation",
     "VoronoiComplexity",
+    "UNNClassifier",
+    "UNNClassifierCV",
     "cmc_curve",
     "evaluate",
     "learning_curve",
@@ -85,6 +88,8 @@ _HOME_OF = {
     "NeighborOrder": "orders",
     "VoronoiComplexity": "prototypes",
     "Simulation": "active",
+    "UNNClassifier": "boosting",
+    "UNNClassifierCV": "boosting",
     "cmc_curve": "model_selection",
     "evaluate": "model_selection",
     "learning_curve": "model_selection",

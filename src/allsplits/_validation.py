@@ -24,6 +24,7 @@ __all__ = [
     "check_fraction",
     "check_groups",
     "check_labels",
+    "check_not_negative",
     "check_points",
     "check_targets",
 ]
@@ -72,12 +73,22 @@ def check_counts(
     return counts
 
 
-def check_fraction(name: str, value: Any) -> float:
-    """Return a float strictly between 0 and 1."""
+def check_fraction(name: str, value: Any, *, allow_one: bool = False) -> float:
+    """Return a float between 0 and 1, not 0 itself; 1 itself only if allowed."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InvalidTypeError(f"{name} must be a number between 0 and 1; got {value!r}")
-    if not 0 < float(value) < 1:
-        raise InvalidInputError(f"{name} must lie strictly between 0 and 1; got {value!r}")
+    if not 0 < float(value) <= 1 or (value == 1 and not allow_one):
+        where = "be above 0 and at most 1" if allow_one else "lie strictly between 0 and 1"
+        raise InvalidInputError(f"{name} must {where}; got {value!r}")
+    return float(value)
+
+
+def check_not_negative(name: str, value: Any) -> float:
+    """Return a finite float of at least 0."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise InvalidTypeError(f"{name} must be a number; got {value!r}")
+    if not 0 <= float(value) < math.inf:
+        raise InvalidInputError(f"{name} must be at least 0 and finite; got {value!r}")
     return float(value)
 
 

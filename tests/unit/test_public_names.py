@@ -27,6 +27,8 @@ PUBLIC = {
     "NeighborOrder",
     "VoronoiComplexity",
     "Simulation",
+    "UNNClassifier",
+    "UNNClassifierCV",
     "cmc_curve",
     "evaluate",
     "learning_curve",

@@ -1,0 +1,142 @@
+"""What the votes say about the examples: whom to trust, whom to look at again.
+
+An example that steps first, while all weights are equal, gets the leverage
+
+    ½ ln((A + 1) / (D + 1))
+
+where A of those who have it among their nearest agree with its label and D do not (the exponential
+step, smoothed by one vote). That is its *trust*. The fitted leverage also depends on who stepped
+before, and after many rounds on the noise that boosting learns by heart, which is why it is a
+worse guide to wrong labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._frames import make_frame
+from allsplits._optional import import_optional
+from allsplits._validation import check_choice, check_count
+from allsplits.boosting._boost import Neighborhoods
+from allsplits.boosting._targets import Targets
+
+__all__ = ["Trust", "count_agreement"]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How the neighbours of each example agree with it (labels of a matrix: their mean)."""
+
+    #: ½ ln((A + 1) / (D + 1)).
+    trust: NDArray[np.float64]
+    #: How many have the example among their nearest.
+    n_reciprocal: NDArray[np.int64]
+    #: Share of the example's own nearest that agree with it.
+    support: NDArray[np.float64]
+
+
+def count_agreement(near: Neighborhoods, targets: Targets) -> Agreement:
+    """Count who agrees with whom, for each example's own class."""
+    m = len(near.neighbors)
+    n_reciprocal = np.diff(near.indptr)
+    voters = np.repeat(np.arange(m), n_reciprocal)
+    trust = np.empty((m, len(targets.signs)))
+    support = np.empty_like(trust)
+    for c, signs in enumerate(targets.signs):
+        same = signs[near.members] == signs[voters]
+        agree = np.bincount(voters, weights=same, minlength=m)
+        trust[:, c] = 0.5 * np.log((agree + 1) / (n_reciprocal - agree + 1))
+        support[:, c] = np.mean(signs[near.neighbors] == signs[:, None], axis=1)
+    return Agreement(targets.own(trust), n_reciprocal, targets.own(support))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trust:
+    """How far each training example can be trusted (`UNNClassifier.trust`).
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,)
+        The given labels.
+    trust : ndarray of shape (n_samples,)
+        The leverage each example would get if it stepped first: positive if those who have it near
+        share its label, negative if they do not.
+    leverages : ndarray of shape (n_samples,)
+        The fitted leverages for the example's own class; 0 if it was not chosen.
+    margins : ndarray of shape (n_samples,)
+        The fitted vote of its neighbours on its own class, positive if right.
+    support : ndarray of shape (n_samples,)
+        Share of its nearest neighbours with its label.
+    n_reciprocal : ndarray of shape (n_samples,)
+        How many examples have it among their nearest.
+    """
+
+    labels: NDArray[Any]
+    trust: NDArray[np.float64]
+    leverages: NDArray[np.float64]
+    margins: NDArray[np.float64]
+    support: NDArray[np.float64]
+    n_reciprocal: NDArray[np.int64]
+
+    def least(self, n: int = 10, by: Literal["trust", "leverages"] = "trust") -> NDArray[np.intp]:
+        """Row numbers of the least trusted examples, worst first; ties by support."""
+        check_count("n", n, at_least=0)
+        return self._order(by)[:n]
+
+    def most(self, n: int = 10, by: Literal["trust", "leverages"] = "trust") -> NDArray[np.intp]:
+        """Row numbers of the most trusted examples, best first; ties by support."""
+        check_count("n", n, at_least=0)
+        return self._order(by)[::-1][:n]
+
+    def _order(self, by: str) -> NDArray[np.intp]:
+        check_choice("by", by, ("trust", "leverages"))
+        return np.lexsort((self.support, getattr(self, by)))
+
+    def frame(self, backend: str | None = None) -> Any:
+        """One row per example, the least trusted first, as a pandas or polars data frame."""
+        order = self._order("trust")
+        columns = {
+            "sample": order,
+            "label": self.labels[order],
+            "trust": self.trust[order],
+            "leverage": self.leverages[order],
+            "margin": self.margins[order],
+            "support": self.support[order],
+            "n_reciprocal": self.n_reciprocal[order],
+        }
+        return make_frame(columns, backend)
+
+    def plot(self, ax: Any = None, n: int = 5) -> Any:
+        """Draw the trust of all examples in order, the n least trusted with their row numbers."""
+        check_count("n", n, at_least=0)
+        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
+        ax = pyplot.subplots()[1] if ax is None else ax
+        order = self._order("trust")
+        values, ranks = self.trust[order], np.arange(len(order))
+        ax.axhline(0, color="black", linewidth=0.8)
+        ax.fill_between(ranks, values, 0, where=values >= 0, step="mid", color="#56B4E9")
+        ax.fill_between(ranks, values, 0, where=values < 0, step="mid", color="#D55E00")
+        for rank in range(min(n, len(order))):
+            ax.annotate(
+                str(order[rank]), (rank, values[rank]), xytext=(12 + 3 * rank, 3 + 10 * rank),
+                textcoords="offset points", fontsize=8,
+                arrowprops={"arrowstyle": "-", "linewidth": 0.5},
+            )  # fmt: skip
+        ax.set(
+            xlabel="examples, least trusted first",
+            ylabel="trust (leverage on its own)",
+            title=f"{int(np.sum(values < 0))} of {len(values)} examples vote against their label",
+        )
+        return ax
+
+    def __repr__(self) -> str:
+        doubted = int(np.sum(self.trust < 0))
+        worst = ", ".join(map(str, self.least(5)))
+        return (
+            f"Trust({len(self.trust)} examples, {doubted} with negative trust; "
+            f"least trusted: {worst})"
+        )

@@ -1,0 +1,292 @@
+"""UNNClassifierCV: k and θ by cross-validation, all θ from one training.
+
+Boosting goes on from where it was: the rounds of a small θ are the first rounds of a large one. So
+each fold needs one neighbour search, and one training for each k.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from allsplits._progress import progress_bar
+from allsplits._threads import map_row_ranges, thread_count
+from allsplits._validation import check_counts, check_fraction
+from allsplits.boosting._boost import Chooser, History, Neighborhoods, boost
+from allsplits.boosting._losses import Loss
+from allsplits.boosting._scores import ThetaScores
+from allsplits.boosting._targets import Targets
+from allsplits.boosting._unn import Training, UNNClassifier
+from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.orders import Metric
+
+__all__ = ["UNNClassifierCV"]
+
+_SHARED = (
+    "loss", "chooser", "smoothing", "n_rounds", "tol", "metric", "p", "metric_params",
+    "random_state", "n_jobs",
+)  # fmt: skip
+
+
+class UNNClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """`UNNClassifier` that chooses its number of neighbours and θ by cross-validation.
+
+    Unlike votes that all count the same, boosted votes are learnt from each training set, so there
+    is no closed form over all splits: the folds are those of `cv`. A repeated splitter
+    (scikit-learn's RepeatedStratifiedKFold) makes the choice steadier.
+
+    Parameters
+    ----------
+    n_neighbors : int or iterable of int, default=(1, 3, 5, 10, 15)
+        Candidates for the number of neighbours. Those that do not fit the smallest training set
+        are left out with a warning.
+    theta : float or iterable of float, default=(0.1, 0.2, …, 1.0)
+        Candidates for the share of the examples to keep.
+    cv : int, splitter or iterable, default=None
+        The folds, as in scikit-learn; None is stratified 5-fold.
+    scoring : str or callable, default=None
+        A scikit-learn scorer; None is the accuracy.
+    loss, chooser, smoothing, n_rounds, tol, metric, p, metric_params, random_state, n_jobs :
+        As in `UNNClassifier`.
+    progress : bool, default=False
+        Show a progress bar over the trainings.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The chosen n_neighbors and theta; of equal ones the smaller theta, then the smaller k.
+    best_score_ : float
+        Their mean score over the folds.
+    scores_ : ThetaScores
+        Scores of all candidates, with `frame()` and `plot()`.
+    best_estimator_ : UNNClassifier
+        The chosen classifier, fitted on all samples.
+    classes_ : ndarray
+        The class labels.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from allsplits import UNNClassifierCV
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = UNNClassifierCV(n_neighbors=(3, 5), theta=(0.2, 0.6, 1.0)).fit(X, y)
+    >>> model.scores_
+    ThetaScores(2 × 3 pairs, 5 folds: best accuracy ... at n_neighbors=..., theta=...)
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int | Iterable[int] = (1, 3, 5, 10, 15),
+        *,
+        theta: float | Iterable[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+        cv: Any = None,
+        scoring: str | Callable[..., float] | None = None,
+        loss: Literal["exponential", "squared", "logistic"] | Loss = "exponential",
+        chooser: Chooser = "boosting",
+        smoothing: bool | float = True,
+        n_rounds: int | None = None,
+        tol: float | None = None,
+        metric: str | Callable[..., float] = "minkowski",
+        p: float = 2,
+        metric_params: Mapping[str, Any] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.theta = theta
+        self.cv = cv
+        self.scoring = scoring
+        self.loss = loss
+        self.chooser = chooser
+        self.smoothing = smoothing
+        self.n_rounds = n_rounds
+        self.tol = tol
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        ours = UNNClassifier(metric=self.metric).__sklearn_tags__()
+        tags.classifier_tags = ours.classifier_tags
+        tags.target_tags = ours.target_tags
+        tags.input_tags = ours.input_tags
+        return tags
+
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+        """Choose n_neighbors and theta by cross-validation, then fit on all samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training samples; distances (n_samples, n_samples) with ``metric="precomputed"``.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or an indicator matrix of several labels.
+        groups : array-like of shape (n_samples,), default=None
+            Groups, for splitters that need them.
+        """
+        metric = Metric.resolve(self.metric, self.p, self.metric_params)
+        ks = check_counts("n_neighbors", self.n_neighbors)
+        thetas = _check_thetas(self.theta)
+        self._model(1, 1.0).rounds_for(2)
+        points, labels = validate_data(
+            self, X, y, dtype=np.float64, ensure_min_samples=2, multi_output=True,
+            ensure_all_finite="allow-nan" if metric.allows_nan else True,
+        )  # fmt: skip
+        targets = Targets.read(labels, len(points))
+        scorer = check_scoring(self._model(1, 1.0), scoring=self.scoring)
+        folds = list(check_cv(self.cv, targets.y, classifier=True).split(points, targets.y, groups))
+        ks = _fitting(ks, min(len(train) for train, _ in folds) - 1)
+        self.scores_ = self._score(points, targets, folds, ks, thetas, scorer)
+        self.best_params_ = self.scores_.best
+        self.best_score_ = self.scores_.best_score
+        chosen = self._model(self.best_params_["n_neighbors"], self.best_params_["theta"])
+        self.best_estimator_ = chosen.fit(points, targets.y)
+        return self
+
+    def _model(self, k: int, theta: float) -> UNNClassifier:
+        shared = {name: getattr(self, name) for name in _SHARED}
+        return UNNClassifier(k, theta=theta, **shared)
+
+    def _score(
+        self,
+        X: NDArray[np.float64],
+        targets: Targets,
+        folds: list[Any],
+        ks: list[int],
+        thetas: list[float],
+        scorer: Callable[..., float],
+    ) -> ThetaScores:
+        """Scores of every pair on every fold; trainings run side by side."""
+        model = self._model(1, max(thetas))
+        trains = [train[model.tie_order(len(train))] for train, _ in folds]
+        nearest = [model.nearest(X, max(ks), train) for train in trains]
+        scores = np.empty((len(ks), len(thetas), len(folds)))
+        sizes = np.empty_like(scores)
+        total = len(folds) * len(ks)
+
+        def work(start: int, stop: int) -> None:
+            for task in range(start, stop):
+                fold, place = divmod(task, len(ks))
+                train, test = trains[fold], folds[fold][1]
+                training = self._training(X, targets, train, nearest[fold][:, : ks[place]])
+                models = self._fitted_models(training, ks[place], thetas)
+                queries = X[np.ix_(test, train)] if self.metric == "precomputed" else X[test]
+                for number, fitted in enumerate(models):
+                    scores[place, number, fold] = scorer(fitted, queries, targets.y[test])
+                    sizes[place, number, fold] = len(fitted.prototype_indices_)
+                advance(1)
+
+        with progress_bar(self.progress, "cross-validation", total, "trainings") as advance:
+            map_row_ranges(work, total, thread_count(self.n_jobs), smallest=1)
+        name = "accuracy" if self.scoring is None else str(self.scoring)
+        return ThetaScores(np.array(ks), np.array(thetas), scores, sizes.mean(axis=2), name)
+
+    def _training(
+        self,
+        X: NDArray[np.float64],
+        targets: Targets,
+        train: NDArray[np.intp],
+        nearest: NDArray[np.intp],
+    ) -> Training:
+        points = X[np.ix_(train, train)] if self.metric == "precomputed" else X[train]
+        part = Targets(
+            targets.kind, targets.classes, targets.y[train],
+            np.ascontiguousarray(targets.signs[:, train]),
+        )  # fmt: skip
+        return Training(points, part, Neighborhoods.read(nearest))
+
+    def _fitted_models(
+        self, training: Training, k: int, thetas: list[float]
+    ) -> Iterable[UNNClassifier]:
+        """One model for each θ, all from the rounds of the largest."""
+        m, width = len(training.X), training.X.shape[1]
+        rounds = self._model(k, max(thetas)).rounds_for(m)
+        history = boost(training.near, training.targets.signs, rounds, 1)
+        for theta in thetas:
+            # Trainings run side by side already.
+            model = self._model(k, theta).set_params(n_jobs=1)
+            model.n_features_in_ = width
+            yield model.finish(training, _first_rounds(history, model.rounds_for(m).n_rounds))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels of new samples."""
+        return self._fitted().predict(self._new(X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the classes; see `UNNClassifier.predict_proba`."""
+        return self._fitted().predict_proba(self._new(X))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Leveraged votes of the nearest prototypes."""
+        return self._fitted().decision_function(self._new(X))
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The class labels."""
+        return self.best_estimator_.classes_
+
+    def _fitted(self) -> UNNClassifier:
+        check_is_fitted(self)
+        model: UNNClassifier = self.best_estimator_
+        return model
+
+    def _new(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        finite = "allow-nan" if self.metric == "nan_euclidean" else True
+        points: NDArray[np.float64] = validate_data(
+            self, X, dtype=np.float64, reset=False, ensure_all_finite=finite
+        )
+        return points
+
+
+def _first_rounds(history: History, n_rounds: int) -> History:
+    """The history as if boosting had stopped after so many rounds (margins: those of the end)."""
+    return History(
+        history.chosen[:, :n_rounds],
+        history.steps[:, :n_rounds],
+        history.risks[:, : n_rounds + 1],
+        np.minimum(history.n_rounds, n_rounds),
+        history.margins,
+    )
+
+
+def _check_thetas(theta: Any) -> list[float]:
+    if isinstance(theta, (str, bytes)):
+        raise InvalidTypeError(f"theta must be a number or a list of numbers; got {theta!r}")
+    candidates = list(theta) if isinstance(theta, Iterable) else [theta]
+    thetas = [check_fraction("each value of theta", value, allow_one=True) for value in candidates]
+    if not thetas or len(set(thetas)) < len(thetas):
+        raise InvalidInputError(f"theta must hold at least one value, each once; got {thetas}")
+    return thetas
+
+
+def _fitting(ks: list[int], most: int) -> list[int]:
+    fitting = [k for k in ks if k <= most]
+    if not fitting:
+        raise InvalidInputError(
+            f"n_neighbors must hold a value of at most {most}, the other samples of the smallest "
+            f"training set; got {ks}"
+        )
+    if len(fitting) < len(ks):
+        warnings.warn(
+            f"n_neighbors above {most}, the other samples of the smallest training set, are left "
+            f"out: {len(fitting)} of {len(ks)} candidates remain",
+            UserWarning,
+            stacklevel=3,
+        )
+    return fitting
