@@ -4,7 +4,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from allsplits import UNNClassifier, UNNClassifierCV
 
-
 #: (1 + h)/2 is a probability only after it is cut to [0, 1], where certain votes become equal.
 CUT_TO_THE_UNIT_INTERVAL = (
     "check_classifier_multioutput",

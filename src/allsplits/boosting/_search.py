@@ -43,7 +43,9 @@ class PrototypeSearch:
         self.search.fit(X[np.ix_(prototypes, prototypes)] if self.precomputed else X[prototypes])
 
     def nearest(self, X: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Positions among the prototypes, nearest first, shape (n_samples, n_neighbors)."""
+        """Positions of the nearest among the prototypes, shape (n_samples, n_neighbors).
+
+        They come in row order, so that the same neighbours always add up to the same vote.
+        """
         queries = X[:, self.prototypes] if self.precomputed else X
-        found: NDArray[np.intp] = self.search.kneighbors(queries, return_distance=False)
-        return found
+        return np.sort(self.search.kneighbors(queries, return_distance=False), axis=1)
