@@ -11,7 +11,8 @@ neighbours. Classes are independent problems and run side by side in threads.
 Smoothing adds 1/m to both sums of weights (13). For losses without a closed step this is a pair of
 examples at margin 0, one that agrees and one that does not, each of weight 1/m: at equal
 margins the two are the same. Smoothed steps are shorter, have the same sign, and vanish at the same
-place, so the surrogate still falls to its global minimum.
+place, so the surrogate still falls to its global minimum. Without any smoothing, perfect agreement
+would ask for an infinite step; so at least `LEAST_SMOOTHING` is added, which keeps steps below 30.
 
 Cost: search, then for each class O(m k) to begin with and, for each round, O(k²) small updates for
 the longest step or O(k) in turn (k is also the mean number of reciprocal neighbours).
@@ -34,6 +35,9 @@ from allsplits.boosting._losses import CompiledLoss
 __all__ = ["Chooser", "History", "Neighborhoods", "Rounds", "boost", "leading_leverages"]
 
 Chooser = Literal["boosting", "lazy", "mixed"]
+
+#: What one rounding takes from a weight of 1.
+LEAST_SMOOTHING = 2.0**-53
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,8 @@ def boost(
     margins = np.empty((n_classes, m))
     taken = np.zeros(n_classes, dtype=np.int64)
     loss = rounds.loss
-    pseudo = rounds.smoothing / loss.start_weight
+    smoothing = max(rounds.smoothing, LEAST_SMOOTHING)
+    pseudo = smoothing / loss.start_weight
 
     def run(start: int, stop: int) -> None:
         for c in range(start, stop):
@@ -114,12 +119,12 @@ def boost(
             if rounds.chooser == "lazy":
                 taken[c] = boost_in_turn(
                     loss.kind, loss.addresses, near.indptr, near.members, signs[c],
-                    rounds.smoothing, pseudo, rounds.tol, *out,
+                    smoothing, pseudo, rounds.tol, *out,
                 )  # fmt: skip
             else:
                 taken[c] = boost_longest(
                     loss.kind, loss.addresses, near.neighbors, near.indptr, near.members,
-                    signs[c], rounds.smoothing, pseudo, rounds.tol, rounds.chooser == "mixed",
+                    signs[c], smoothing, pseudo, rounds.tol, rounds.chooser == "mixed",
                     *out,
                 )  # fmt: skip
             # A class that is done stays where it is.

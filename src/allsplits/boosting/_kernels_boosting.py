@@ -31,8 +31,8 @@ from allsplits.boosting._kernels_losses import (
 
 __all__ = ["boost_in_turn", "boost_longest", "reverse_neighbors"]
 
-#: Steps that differ by no more than the last digits are the same step.
-_SAME = 1.0 - 1e-14
+#: Cuts a float to 40 bits, see `_length`.
+_SPLITTER = 2.0**13 + 1.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -150,6 +150,13 @@ def _step_from_sums(
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _length(step):
+    """How long a step is, to 40 bits: rounding must not decide between equal steps."""
+    spread = _SPLITTER * abs(step)
+    return spread - (spread - abs(step))
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _take_step(
     kind, addresses, indptr, members, j, signs, step, margins, weights, losses, total, lost
 ):
@@ -230,7 +237,7 @@ def _raise_keys(
                 keys[other],
             ):  # fmt: skip
                 continue
-            length = abs(
+            length = _length(
                 _step_from_sums(
                     kind, addresses, indptr, members, other, signs, margins, sums, smoothing,
                     pseudo, 0.0,
@@ -259,7 +266,7 @@ def boost_longest(
     _impure_first(kind, neighbors, indptr, members, signs, rows, n_impure)
     for j in range(m):
         _sum_weights(indptr, members, j, signs, weights, sums)
-        keys[j] = abs(
+        keys[j] = _length(
             _step_from_sums(
                 kind, addresses, indptr, members, j, signs, margins, sums, smoothing, pseudo, 0.0
             )
@@ -277,10 +284,10 @@ def boost_longest(
                 kind, addresses, indptr, members, j, signs, margins, sums, smoothing, pseudo,
                 keys[j],
             )  # fmt: skip
-            # Not shorter than the key: nothing has changed since the key was made.
-            if abs(step) >= _SAME * keys[j]:
+            # Not shorter than its key, so nobody's step is longer.
+            if _length(step) >= keys[j]:
                 break
-            keys[j] = abs(step)
+            keys[j] = _length(step)
             _sift_down(heap, place, keys, np.int64(0))
         for e in range(indptr[j], indptr[j + 1]):
             old[e - indptr[j]] = weights[members[e]]

@@ -18,7 +18,6 @@ __all__ = [
     "CUSTOM",
     "EXPONENTIAL",
     "LOGISTIC",
-    "LONGEST_STEP",
     "SQUARED",
     "closed_step",
     "loss_at",
@@ -29,8 +28,8 @@ __all__ = [
 ]
 
 EXPONENTIAL, SQUARED, LOGISTIC, CUSTOM = 0, 1, 2, 3
-#: Without smoothing, perfect agreement asks for an infinite step: it is cut here.
-LONGEST_STEP = 20.0
+#: Longer than any step can be as long as there is some smoothing.
+LONGEST_STEP = 100.0
 _MOST_ITERATIONS = 200
 #: Newton's error is about the square of its last relative move.
 _SMALL_MOVE = 1e-9
@@ -97,8 +96,7 @@ def closed_step(kind, plus, minus, count, smoothing):
         return 0.0
     if kind == SQUARED:
         return (plus - minus) / (2.0 * count)
-    step = 0.5 * math.log((plus + smoothing) / (minus + smoothing))
-    return min(max(step, -LONGEST_STEP), LONGEST_STEP)
+    return 0.5 * math.log((plus + smoothing) / (minus + smoothing))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)

@@ -1,4 +1,4 @@
-"""What y says: which examples belong to which class, as the signs that boosting works on."""
+"""Reading X and y: which examples belong to which class, as the signs that boosting works on."""
 
 from __future__ import annotations
 
@@ -9,11 +9,35 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import column_or_1d
+from sklearn.utils.validation import validate_data
 
-from allsplits._validation import check_labels
+from allsplits._validation import check_labels, check_points
 from allsplits.exceptions import InvalidInputError
+from allsplits.orders import Metric
 
-__all__ = ["Targets"]
+__all__ = ["Targets", "read_new", "read_training"]
+
+
+def read_training(estimator: Any, X: Any, y: Any) -> tuple[NDArray[np.float64], Targets]:
+    """Check the training data of an estimator with the parameters of a metric."""
+    metric = Metric.resolve(estimator.metric, estimator.p, estimator.metric_params)
+    points, labels = validate_data(
+        estimator, X, y, dtype=np.float64, ensure_min_samples=2, multi_output=True,
+        ensure_all_finite="allow-nan" if metric.allows_nan else True,
+    )  # fmt: skip
+    points = check_points(
+        points, precomputed=metric.precomputed, allow_nan=metric.allows_nan, symmetric=False
+    )
+    return points, Targets.read(labels, len(points))
+
+
+def read_new(estimator: Any, X: Any) -> NDArray[np.float64]:
+    """Check new samples for a fitted estimator."""
+    finite = "allow-nan" if estimator.metric == "nan_euclidean" else True
+    points: NDArray[np.float64] = validate_data(
+        estimator, X, dtype=np.float64, reset=False, ensure_all_finite=finite
+    )
+    return points
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
@@ -31,7 +31,7 @@ from allsplits.boosting._boost import (
 )
 from allsplits.boosting._losses import Loss, resolve_loss
 from allsplits.boosting._search import PrototypeSearch
-from allsplits.boosting._targets import Targets
+from allsplits.boosting._targets import Targets, read_new, read_training
 from allsplits.boosting._trust import Trust, count_agreement
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.orders import Metric, order_neighbors
@@ -39,6 +39,8 @@ from allsplits.orders import Metric, order_neighbors
 __all__ = ["Training", "UNNClassifier"]
 
 _CANCELLED = 1e-13
+#: What a neighbour counts where all leverages are 0 or cancel.
+_PLAIN_VOTE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,8 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         longest step, but each example once.
     smoothing : bool or float, default=True
         Added to both sums of weights before a step is computed; True is 1/n_samples, as in the
-        paper. It keeps steps finite where all neighbours agree (without it they are cut at 20). The
-        squared loss needs none and ignores it.
+        paper, and False a rounding of the weights, 1e-16. It keeps steps finite where all
+        neighbours agree. The squared loss needs none and ignores it.
     n_rounds : int, default=None
         Rounds for each class; None takes ⌈theta · n_samples⌉, one turn for "lazy".
     tol : float, default=None
@@ -176,18 +178,11 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or an indicator matrix of several labels.
         """
-        metric = Metric.resolve(self.metric, self.p, self.metric_params)
         k = check_count("n_neighbors", self.n_neighbors, at_least=1)
         self.rounds_for(2)
-        points, labels = validate_data(
-            self, X, y, dtype=np.float64, ensure_min_samples=2, multi_output=True,
-            ensure_all_finite="allow-nan" if metric.allows_nan else True,
-        )  # fmt: skip
-        targets = Targets.read(labels, len(points))
-        check_count(
-            "n_neighbors", k, at_least=1, at_most=len(points) - 1,
-            why=" (the other training samples)",
-        )  # fmt: skip
+        points, targets = read_training(self, X, y)
+        others = len(points) - 1
+        check_count("n_neighbors", k, at_most=others, at_least=1, why=" (the other samples)")
         rows = self.tie_order(len(points))
         near = Neighborhoods.read(self.nearest(points, k, rows))
         rounds = self.rounds_for(len(points))
@@ -268,22 +263,37 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The leveraged votes of the nearest prototypes, positive for membership.
 
+        Where they are 0, because no neighbour was ever chosen or because they cancel, each
+        neighbour counts 1e-9.
+
         Returns
         -------
         ndarray of shape (n_samples,) for two classes (positive: the second), else
         (n_samples, n_classes)
         """
         nearest = self._search_for(X)
-        votes = (self.alphas_ * self._training[0].signs.T)[self.prototype_indices_]
-        decision = np.zeros((len(nearest), votes.shape[1]))
-        sizes = np.zeros_like(decision)
+        targets = self._training[0]
+        votes = (self.alphas_ * targets.signs.T)[self.prototype_indices_]
+        decision, sizes = np.zeros((2, len(nearest), votes.shape[1]))
         for rank in range(nearest.shape[1]):
             given = votes[nearest[:, rank]]
             decision += given
             sizes += np.abs(given)
         # Votes that cancel are a tie, whatever rounding leaves of it.
         decision[np.abs(decision) <= _CANCELLED * sizes] = 0.0
-        return decision[:, 0] if self._training[0].kind == "binary" else decision
+        decision = self._settle(decision, nearest)
+        return decision[:, 0] if targets.kind == "binary" else decision
+
+    def _settle(
+        self, decision: NDArray[np.float64], nearest: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Where the leveraged vote is 0, count the plain vote, by very little."""
+        rows = np.flatnonzero((decision == 0).any(axis=1))
+        signs = self._training[0].signs.T[self.prototype_indices_]
+        plain = signs[nearest[rows]].sum(axis=1)
+        settled = decision.copy()
+        settled[rows] = np.where(decision[rows] == 0, _PLAIN_VOTE * plain, decision[rows])
+        return settled
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest vote; every label with a positive vote."""
@@ -329,7 +339,8 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 if position[j] >= 0 and self.alphas_[j, c] != 0:
                     rows = by_prototype[starts[position[j]] : starts[position[j] + 1]]
                     decision[rows, c] += history.steps[c, t] * targets.signs[c, j]
-            yield self._labels(decision[:, 0] if targets.kind == "binary" else decision)
+            settled = self._settle(decision, nearest)
+            yield self._labels(settled[:, 0] if targets.kind == "binary" else settled)
 
     def trust(self) -> Trust:
         """What the votes say about the training examples; see `Trust`.
@@ -353,9 +364,7 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _search_for(self, X: Any) -> NDArray[np.intp]:
         check_is_fitted(self)
-        finite = "allow-nan" if self.metric == "nan_euclidean" else True
-        points = validate_data(self, X, dtype=np.float64, reset=False, ensure_all_finite=finite)
-        return self._search.nearest(points)
+        return self._search.nearest(read_new(self, X))
 
     def _labels(self, decision: NDArray[np.float64]) -> NDArray[Any]:
         kind = self._training[0].kind

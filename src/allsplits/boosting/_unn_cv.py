@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from allsplits._progress import progress_bar
 from allsplits._threads import map_row_ranges, thread_count
@@ -23,10 +23,9 @@ from allsplits._validation import check_counts, check_fraction
 from allsplits.boosting._boost import Chooser, History, Neighborhoods, boost
 from allsplits.boosting._losses import Loss
 from allsplits.boosting._scores import ThetaScores
-from allsplits.boosting._targets import Targets
+from allsplits.boosting._targets import Targets, read_new, read_training
 from allsplits.boosting._unn import Training, UNNClassifier
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
-from allsplits.orders import Metric
 
 __all__ = ["UNNClassifierCV"]
 
@@ -139,15 +138,10 @@ class UNNClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         groups : array-like of shape (n_samples,), default=None
             Groups, for splitters that need them.
         """
-        metric = Metric.resolve(self.metric, self.p, self.metric_params)
         ks = check_counts("n_neighbors", self.n_neighbors)
         thetas = _check_thetas(self.theta)
-        self._model(1, 1.0).rounds_for(2)
-        points, labels = validate_data(
-            self, X, y, dtype=np.float64, ensure_min_samples=2, multi_output=True,
-            ensure_all_finite="allow-nan" if metric.allows_nan else True,
-        )  # fmt: skip
-        targets = Targets.read(labels, len(points))
+        self._model(1, 1.0).set_params(progress=self.progress).rounds_for(2)
+        points, targets = read_training(self, X, y)
         scorer = check_scoring(self._model(1, 1.0), scoring=self.scoring)
         folds = list(check_cv(self.cv, targets.y, classifier=True).split(points, targets.y, groups))
         ks = _fitting(ks, min(len(train) for train, _ in folds) - 1)
@@ -247,11 +241,7 @@ class UNNClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _new(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        finite = "allow-nan" if self.metric == "nan_euclidean" else True
-        points: NDArray[np.float64] = validate_data(
-            self, X, dtype=np.float64, reset=False, ensure_all_finite=finite
-        )
-        return points
+        return read_new(self, X)
 
 
 def _first_rounds(history: History, n_rounds: int) -> History:
