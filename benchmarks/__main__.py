@@ -10,6 +10,7 @@ from time import perf_counter
 
 from benchmarks import (
     active,
+    boosting,
     growth,
     lazy,
     learning_curve,
@@ -33,6 +34,7 @@ TOPICS = (
     weighted,
     active,
     prototypes,
+    boosting,
     lazy,
     memory,
     startup,

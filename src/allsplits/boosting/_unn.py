@@ -57,8 +57,8 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Each training example learns, for each class, how much its vote counts: the leverages minimise
     a convex surrogate of the training error, one example at a time. Noisy examples get small or
-    negative leverages, and few examples suffice: with ``theta`` below 1 only those that
-    were chosen are kept, and prediction searches among them only.
+    negative leverages, and few examples suffice: only those that were chosen are kept, and
+    prediction searches among them alone.
 
     Parameters
     ----------
@@ -68,8 +68,9 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The surrogate loss of the margin.
     theta : float, default=1.0
         Share of the examples to keep, above 0. Boosting takes ⌈theta · n_samples⌉ rounds for each
-        class. Below 1, each class keeps at most that many examples with leverages other than 0 (the
-        largest in size), and the union over the classes are the prototypes; 1 keeps all.
+        class, and each class keeps at most that many examples, those with the largest leverages in
+        size. The union over the classes are the prototypes, so with several classes they may
+        be more. An example that no class chose is not kept, whatever theta.
     chooser : {"boosting", "lazy", "mixed"}, default="boosting"
         Which example steps next: that with the longest step, again if need be; all in turn; or the
         longest step, but each example once.
@@ -179,13 +180,13 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Class labels, or an indicator matrix of several labels.
         """
         k = check_count("n_neighbors", self.n_neighbors, at_least=1)
-        self.rounds_for(2)
+        self._rounds_for(2)
         points, targets = read_training(self, X, y)
         others = len(points) - 1
         check_count("n_neighbors", k, at_most=others, at_least=1, why=" (the other samples)")
-        rows = self.tie_order(len(points))
-        near = Neighborhoods.read(self.nearest(points, k, rows))
-        rounds = self.rounds_for(len(points))
+        rows = self._tie_order(len(points))
+        near = Neighborhoods.read(self._nearest(points, k, rows))
+        rounds = self._rounds_for(len(points))
         with progress_bar(self.progress, "boosting", len(targets.signs), "classes") as advance:
             history = boost(
                 near, targets.signs[:, rows], rounds, thread_count(self.n_jobs), advance
@@ -196,9 +197,9 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows[history.chosen].astype(np.int32), history.steps, history.risks,
             history.n_rounds, history.margins[:, back],
         )  # fmt: skip
-        return self.finish(Training(points, targets, near), history)
+        return self._finish(Training(points, targets, near), history)
 
-    def rounds_for(self, n_samples: int) -> Rounds:
+    def _rounds_for(self, n_samples: int) -> Rounds:
         """Check the parameters of boosting and read them for so many samples."""
         check_choice("chooser", self.chooser, ("boosting", "lazy", "mixed"))
         if not isinstance(self.progress, (bool, np.bool_)):
@@ -215,7 +216,7 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tol = 0.0 if self.tol is None else check_not_negative("tol", self.tol)
         return Rounds(resolve_loss(self.loss), self.chooser, n_rounds, smoothing, tol)
 
-    def tie_order(self, n_samples: int) -> NDArray[np.intp]:
+    def _tie_order(self, n_samples: int) -> NDArray[np.intp]:
         """The order in which equals are taken."""
         if self.random_state is None:
             return np.arange(n_samples)
@@ -229,7 +230,7 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         order: NDArray[np.intp] = generator.permutation(n_samples)
         return order
 
-    def nearest(
+    def _nearest(
         self, points: NDArray[np.float64], k: int, rows: NDArray[np.intp]
     ) -> NDArray[np.intp]:
         """The k nearest of each of these rows among them, ties in their order."""
@@ -240,18 +241,18 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )  # fmt: skip
         return order.indices
 
-    def finish(self, training: Training, history: History) -> Self:
+    def _finish(self, training: Training, history: History) -> Self:
         """Set the fitted attributes from the rounds that were taken."""
         alphas = history.leverages()
-        m, targets = len(alphas), training.targets
+        targets = training.targets
         self.classes_ = targets.classes
         self.n_rounds_ = history.n_rounds
         self.surrogate_risk_ = history.risks.T
         self.margins_ = history.margins.T
-        self.alphas_ = alphas if self.theta == 1 else leading_leverages(alphas, self.theta)
+        self.alphas_ = leading_leverages(alphas, self.theta)
         chosen = np.flatnonzero(np.any(self.alphas_ != 0, axis=1))
-        keep_all = self.theta == 1 or len(chosen) == 0
-        self.prototype_indices_ = np.arange(m) if keep_all else chosen
+        # If no step would have helped anybody, nobody is better than the others.
+        self.prototype_indices_ = chosen if len(chosen) else np.arange(len(alphas))
         self._training, self._history = (targets, training.near), history
         metric = Metric.resolve(self.metric, self.p, self.metric_params)
         self._search = PrototypeSearch(
@@ -263,7 +264,7 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The leveraged votes of the nearest prototypes, positive for membership.
 
-        Where they are 0, because no neighbour was ever chosen or because they cancel, each
+        Where they are 0, because they cancel or because no neighbour was chosen for a class, each
         neighbour counts 1e-9.
 
         Returns

@@ -140,7 +140,7 @@ class UNNClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         ks = check_counts("n_neighbors", self.n_neighbors)
         thetas = _check_thetas(self.theta)
-        self._model(1, 1.0).set_params(progress=self.progress).rounds_for(2)
+        self._model(1, 1.0).set_params(progress=self.progress)._rounds_for(2)
         points, targets = read_training(self, X, y)
         scorer = check_scoring(self._model(1, 1.0), scoring=self.scoring)
         folds = list(check_cv(self.cv, targets.y, classifier=True).split(points, targets.y, groups))
@@ -167,8 +167,8 @@ class UNNClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> ThetaScores:
         """Scores of every pair on every fold; trainings run side by side."""
         model = self._model(1, max(thetas))
-        trains = [train[model.tie_order(len(train))] for train, _ in folds]
-        nearest = [model.nearest(X, max(ks), train) for train in trains]
+        trains = [train[model._tie_order(len(train))] for train, _ in folds]
+        nearest = [model._nearest(X, max(ks), train) for train in trains]
         scores = np.empty((len(ks), len(thetas), len(folds)))
         sizes = np.empty_like(scores)
         total = len(folds) * len(ks)
@@ -209,13 +209,13 @@ class UNNClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Iterable[UNNClassifier]:
         """One model for each θ, all from the rounds of the largest."""
         m, width = len(training.X), training.X.shape[1]
-        rounds = self._model(k, max(thetas)).rounds_for(m)
+        rounds = self._model(k, max(thetas))._rounds_for(m)
         history = boost(training.near, training.targets.signs, rounds, 1)
         for theta in thetas:
             # Trainings run side by side already.
             model = self._model(k, theta).set_params(n_jobs=1)
             model.n_features_in_ = width
-            yield model.finish(training, _first_rounds(history, model.rounds_for(m).n_rounds))
+            yield model._finish(training, _first_rounds(history, model._rounds_for(m).n_rounds))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels of new samples."""
