@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ __all__ = [
     "check_not_negative",
     "check_points",
     "check_targets",
+    "keep_fitting",
 ]
 
 #: Beyond this the square of a difference overflows.
@@ -71,6 +73,21 @@ def check_counts(
     if len(set(counts)) < len(counts):
         raise InvalidInputError(f"{name} must hold each value once; got {counts}")
     return counts
+
+
+def keep_fitting(name: str, counts: list[int], most: int, what: str) -> list[int]:
+    """Candidates of at most `most`; says which are left out, and raises if none remains."""
+    fitting = [count for count in counts if count <= most]
+    if not fitting:
+        raise InvalidInputError(f"{name} must hold a value of at most {most}, {what}; got {counts}")
+    if len(fitting) < len(counts):
+        warnings.warn(
+            f"{name} above {most}, {what}, are left out: {len(fitting)} of {len(counts)} "
+            "candidates remain",
+            UserWarning,
+            stacklevel=4,
+        )
+    return fitting
 
 
 def check_fraction(name: str, value: Any, *, allow_one: bool = False) -> float:

@@ -6,7 +6,6 @@ each fold needs one neighbour search, and one training for each k.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, Self
 
@@ -19,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from allsplits._progress import progress_bar
 from allsplits._threads import map_row_ranges, thread_count
-from allsplits._validation import check_counts, check_fraction
+from allsplits._validation import check_counts, check_fraction, keep_fitting
 from allsplits.boosting._boost import Chooser, History, Neighborhoods, boost
 from allsplits.boosting._losses import Loss
 from allsplits.boosting._scores import ThetaScores
@@ -144,7 +143,8 @@ class UNNClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         points, targets = read_training(self, X, y)
         scorer = check_scoring(self._model(1, 1.0), scoring=self.scoring)
         folds = list(check_cv(self.cv, targets.y, classifier=True).split(points, targets.y, groups))
-        ks = _fitting(ks, min(len(train) for train, _ in folds) - 1)
+        most = min(len(train) for train, _ in folds) - 1
+        ks = keep_fitting("n_neighbors", ks, most, "the other samples of the smallest training set")
         self.scores_ = self._score(points, targets, folds, ks, thetas, scorer)
         self.best_params_ = self.scores_.best
         self.best_score_ = self.scores_.best_score
@@ -165,57 +165,59 @@ class UNNClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         thetas: list[float],
         scorer: Callable[..., float],
     ) -> ThetaScores:
-        """Scores of every pair on every fold; trainings run side by side."""
-        model = self._model(1, max(thetas))
-        trains = [train[model._tie_order(len(train))] for train, _ in folds]
-        nearest = [model._nearest(X, max(ks), train) for train in trains]
+        """Scores of every pair on every fold."""
         scores = np.empty((len(ks), len(thetas), len(folds)))
         sizes = np.empty_like(scores)
         total = len(folds) * len(ks)
-
-        def work(start: int, stop: int) -> None:
-            for task in range(start, stop):
-                fold, place = divmod(task, len(ks))
-                train, test = trains[fold], folds[fold][1]
-                training = self._training(X, targets, train, nearest[fold][:, : ks[place]])
-                models = self._fitted_models(training, ks[place], thetas)
-                queries = X[np.ix_(test, train)] if self.metric == "precomputed" else X[test]
-                for number, fitted in enumerate(models):
-                    scores[place, number, fold] = scorer(fitted, queries, targets.y[test])
-                    sizes[place, number, fold] = len(fitted.prototype_indices_)
-                advance(1)
-
         with progress_bar(self.progress, "cross-validation", total, "trainings") as advance:
-            map_row_ranges(work, total, thread_count(self.n_jobs), smallest=1)
+            for fold, (train, test) in enumerate(folds):
+                train = train[self._model(1, 1.0)._tie_order(len(train))]
+                queries = X[np.ix_(test, train)] if self.metric == "precomputed" else X[test]
+                trainings, histories = self._train(X, targets, train, ks, max(thetas), advance)
+                # One after the other: scikit-learn's search may only be called from one thread.
+                for place, k in enumerate(ks):
+                    models = self._models(trainings[place], histories[place], k, thetas)
+                    for number, model in enumerate(models):
+                        scores[place, number, fold] = scorer(model, queries, targets.y[test])
+                        sizes[place, number, fold] = len(model.prototype_indices_)
         name = "accuracy" if self.scoring is None else str(self.scoring)
         return ThetaScores(np.array(ks), np.array(thetas), scores, sizes.mean(axis=2), name)
 
-    def _training(
+    def _train(
         self,
         X: NDArray[np.float64],
         targets: Targets,
         train: NDArray[np.intp],
-        nearest: NDArray[np.intp],
-    ) -> Training:
+        ks: list[int],
+        theta: float,
+        advance: Callable[[int], None],
+    ) -> tuple[list[Training], list[History]]:
+        """Boost on one fold for every k, side by side, from one neighbour search."""
+        nearest = self._model(1, theta)._nearest(X, max(ks), train)
         points = X[np.ix_(train, train)] if self.metric == "precomputed" else X[train]
-        part = Targets(
-            targets.kind, targets.classes, targets.y[train],
-            np.ascontiguousarray(targets.signs[:, train]),
-        )  # fmt: skip
-        return Training(points, part, Neighborhoods.read(nearest))
+        signs = np.ascontiguousarray(targets.signs[:, train])
+        part = Targets(targets.kind, targets.classes, targets.y[train], signs)
+        trainings = [Training(points, part, Neighborhoods.read(nearest[:, :k])) for k in ks]
+        histories: list[Any] = [None] * len(ks)
 
-    def _fitted_models(
-        self, training: Training, k: int, thetas: list[float]
+        def work(start: int, stop: int) -> None:
+            for place in range(start, stop):
+                rounds = self._model(ks[place], theta)._rounds_for(len(train))
+                histories[place] = boost(trainings[place].near, signs, rounds, 1)
+                advance(1)
+
+        map_row_ranges(work, len(ks), thread_count(self.n_jobs), smallest=1)
+        return trainings, histories
+
+    def _models(
+        self, training: Training, history: History, k: int, thetas: list[float]
     ) -> Iterable[UNNClassifier]:
-        """One model for each θ, all from the rounds of the largest."""
-        m, width = len(training.X), training.X.shape[1]
-        rounds = self._model(k, max(thetas))._rounds_for(m)
-        history = boost(training.near, training.targets.signs, rounds, 1)
+        """One fitted model for each θ, all from the rounds of the largest."""
         for theta in thetas:
-            # Trainings run side by side already.
-            model = self._model(k, theta).set_params(n_jobs=1)
-            model.n_features_in_ = width
-            yield model._finish(training, _first_rounds(history, model._rounds_for(m).n_rounds))
+            model = self._model(k, theta)
+            model.n_features_in_ = training.X.shape[1]
+            n_rounds = model._rounds_for(len(training.X)).n_rounds
+            yield model._finish(training, _first_rounds(history, n_rounds))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels of new samples."""
@@ -263,20 +265,3 @@ def _check_thetas(theta: Any) -> list[float]:
     if not thetas or len(set(thetas)) < len(thetas):
         raise InvalidInputError(f"theta must hold at least one value, each once; got {thetas}")
     return thetas
-
-
-def _fitting(ks: list[int], most: int) -> list[int]:
-    fitting = [k for k in ks if k <= most]
-    if not fitting:
-        raise InvalidInputError(
-            f"n_neighbors must hold a value of at most {most}, the other samples of the smallest "
-            f"training set; got {ks}"
-        )
-    if len(fitting) < len(ks):
-        warnings.warn(
-            f"n_neighbors above {most}, the other samples of the smallest training set, are left "
-            f"out: {len(fitting)} of {len(ks)} candidates remain",
-            UserWarning,
-            stacklevel=3,
-        )
-    return fitting

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, ClassVar, Literal, Self
@@ -13,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from allsplits._validation import check_counts
+from allsplits._validation import check_counts, keep_fitting
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._setup import Setup, check_options
@@ -75,21 +74,8 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
 
     def _fitting_candidates(self, law: Any) -> list[int]:
         ks = check_counts("n_neighbors", self.n_neighbors)
-        most = law.smallest_training_set
-        fitting = [k for k in ks if k <= most]
-        if not fitting:
-            raise InvalidInputError(
-                f"n_neighbors must hold a value of at most {most}, the size of the smallest "
-                f"training set ({law}); got {ks}"
-            )
-        if len(fitting) < len(ks):
-            warnings.warn(
-                f"n_neighbors above {most}, the size of the smallest training set ({law}), are "
-                f"left out: {len(fitting)} of {len(ks)} candidates remain",
-                UserWarning,
-                stacklevel=3,
-            )
-        return fitting
+        what = f"the size of the smallest training set ({law})"
+        return keep_fitting("n_neighbors", ks, law.smallest_training_set, what)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels or targets of new samples."""
