@@ -81,6 +81,6 @@ def global_minimum(loss, edges):
 
     found = minimize(
         value_and_gradient, np.zeros(len(edges)), jac=True, method="L-BFGS-B",
-        options={"maxiter": 50_000, "maxfun": 200_000, "ftol": 1e-15, "gtol": 1e-10},
+        options={"maxiter": 5000, "maxfun": 20_000, "ftol": 1e-14, "gtol": 1e-8},
     )  # fmt: skip
     return float(found.fun)
