@@ -220,7 +220,8 @@ whose errors it prints, its numbers are a little too good, like our column "θ i
   ({", ".join(hindsight) or "none"}).
 - The paper's UNN errors are within half a point, or better, with θ in hindsight on
   {len(reached)} of {len(found)} ({", ".join(reached) or "none"}); the others we do not reproduce.
-  Its code is not public, and scaling, the order of equal steps and the choice of θ are not said.
+  (Wisconsin 683 is probably not the paper's data.) We know of no public code, and scaling, the
+  order of equal steps and the choice of θ are not said.
 - Five runs are a sample: kNN's error on diabetes is {diabetes:.1f} % in ours, but {exact:.1f} %
   over all halves (last table).
 - The paper compares with kNN at one k. Beside kNN whose k is chosen by its exact score, UNN with k
