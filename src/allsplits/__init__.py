@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from allsplits.active import ActiveLearner, CommitteeQuery, Simulation, simulate
-    from allsplits.lazy import LazyRegressor, local_constant_path
     from allsplits.boosting import UNNClassifier, UNNClassifierCV
+    from allsplits.lazy import LazyRegressor, local_constant_path
     from allsplits.model_selection import (
         Curve,
         Evaluation,
@@ -54,9 +54,9 @@ __all__ = [
     "LazyRegressor",
     "NeighborOrder",
     "Simulation",
-    "VoronoiComplexity",
     "UNNClassifier",
     "UNNClassifierCV",
+    "VoronoiComplexity",
     "cmc_curve",
     "evaluate",
     "learning_curve",
