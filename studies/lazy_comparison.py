@@ -160,10 +160,10 @@ def page(outcomes: dict, shapes: dict) -> str:
 ## Setting
 Repeated 10-fold cross-validation with the same folds for everybody, features standardised on each
 training part. Everybody has the defaults, apart from the 10 combined models. *Nearest neighbours*
-is `KNeighborsRegressorCV`: k from 1 to 50 chosen by its exact error over all 5-fold splits of the training part.
-*Random forest* (100 trees) and *gradient boosting* (`HistGradientBoostingRegressor`) are scikit-learn's. The
-default sizes of `LazyRegressor` were chosen among twelve settings by one 10-fold run of each on
-these data (with other folds): its rows are somewhat optimistic.
+is `KNeighborsRegressorCV`: k from 1 to 50 chosen by its exact error over all 5-fold splits of the
+training part. *Random forest* (100 trees) and *gradient boosting* (`HistGradientBoostingRegressor`)
+are scikit-learn's. The default sizes of `LazyRegressor` were chosen among twelve settings by one
+10-fold run of each on these data (with other folds): its rows are somewhat optimistic.
 
 ## Root mean squared error
 Mean over the repeats ± standard deviation between them (of the splitting only; another sample of
