@@ -189,14 +189,15 @@ CONCLUSIONS = """## What it says
 - *A local choice pays where there is a slope to fit.* With linear models among the candidates,
   degree and size chosen for each query beat one exactly tuned k for everybody on four of the five
   data sets in every repeat. On abalone, where the noise is large, they do not.
-- *Combining beats picking* on all five: the smallest of many noisy errors is partly luck.
+- *Combining beats picking* in the mean on all five, in every repeat on four: the smallest of many
+  noisy errors is partly luck.
 - *Constant models alone*, the subject of the paper, do not have a smaller mean error than one k for
   everybody except on auto-mpg, by less than the splits differ: the error of a few neighbours is too
   noisy to choose k anew each time.
-- *Forests and boosting* are clearly ahead on concrete and abalone and about level on Boston and
-  auto-mpg. On cpu, 209 samples with a smooth, steep target, the combined local models have the
+- *Forests and boosting* are clearly ahead on concrete and abalone, boosting a little on auto-mpg, and
+  about level on Boston. On cpu, 209 samples with a smooth, steep target, the combined local models have the
   smallest mean error, though not in every repeat against the forest.
-- *Time.* Local models took about 30 to 40 times less processor time than the forest and 5 to 17
+- *Time.* Local models took about 30 to 50 times less processor time than the forest and 5 to 23
   times less than boosting, training and prediction together. With more queries than training
   samples that would change: they do all their work at prediction.
 """
