@@ -194,9 +194,9 @@ CONCLUSIONS = """## What it says
 - *Constant models alone*, the subject of the paper, do not have a smaller mean error than one k for
   everybody except on auto-mpg, by less than the splits differ: the error of a few neighbours is too
   noisy to choose k anew each time.
-- *Forests and boosting* are clearly ahead on concrete and abalone, boosting a little on auto-mpg, and
-  about level on Boston. On cpu, 209 samples with a smooth, steep target, the combined local models have the
-  smallest mean error, though not in every repeat against the forest.
+- *Forests and boosting* are clearly ahead on concrete and abalone, boosting a little on auto-mpg,
+  and about level on Boston. On cpu, 209 samples with a smooth, steep target, the combined local
+  models have the smallest mean error, though not in every repeat against the forest.
 - *Time.* Local models took about 30 to 50 times less processor time than the forest and 5 to 23
   times less than boosting, training and prediction together. With more queries than training
   samples that would change: they do all their work at prediction.
