@@ -1,0 +1,204 @@
+"""`Evaluation.interval` and `compare`: the formulas by hand, special cases, coverage, bad input."""
+
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.model_selection import KFold, LeaveOneGroupOut, LeaveOneOut
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+from allsplits import ClassCounts, Episodes, FixedSize, Interval, compare, evaluate
+from unit.refused import refused
+
+Z = NormalDist().inv_cdf(0.975)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def three(iris):
+    return evaluate(KNeighborsClassifier(3), *iris, cv=KFold(5))
+
+
+@pytest.fixture(scope="module")
+def twenty(iris):
+    return evaluate(KNeighborsClassifier(20), *iris, cv=KFold(5))
+
+
+def test_it_is_the_spread_of_the_sample_scores(three):
+    half = Z * np.std(three.sample_scores) / sqrt(150)
+    low, high = three.interval()
+    assert low == pytest.approx(three.score - half, abs=1e-12)
+    assert high == pytest.approx(three.score + half, abs=1e-12)
+
+
+def test_more_confidence_is_wider_by_the_normal_quantile(three):
+    narrow, wide = three.interval(0.5), three.interval(0.95)
+    assert narrow.standard_error == wide.standard_error
+    ratio = (wide.high - wide.estimate) / (narrow.high - narrow.estimate)
+    assert ratio == pytest.approx(Z / NormalDist().inv_cdf(0.75), rel=1e-9)
+
+
+def test_a_regressor_has_one_too():
+    X, y = load_diabetes(return_X_y=True)
+    found = evaluate(KNeighborsRegressor(7), X, y, cv=KFold(5))
+    interval = found.interval()
+    expected = np.std(found.sample_scores) / sqrt(len(y))
+    assert interval.standard_error == pytest.approx(expected, rel=1e-9)
+    assert interval.low < found.score < interval.high <= 0
+
+
+def test_it_stays_within_what_the_score_can_be(iris):
+    easy = evaluate(KNeighborsClassifier(1), iris[0][:110], iris[1][:110], cv=KFold(5))
+    assert easy.score > 0.95
+    assert easy.interval(0.9999).high == 1.0
+
+
+def test_classes_that_count_equally_are_compared_with_themselves(iris):
+    X, y = iris[0][:120], iris[1][:120]
+    found = evaluate(KNeighborsClassifier(3), X, y, cv=KFold(5), scoring="balanced_accuracy")
+    variances = [np.var(found.sample_scores[y == c]) / np.sum(y == c) for c in range(3)]
+    assert found.interval().standard_error == pytest.approx(sqrt(sum(variances)) / 3, rel=1e-9)
+
+
+def test_episodes_count_classes_equally_too(iris):
+    X, y = iris[0][:120], iris[1][:120]
+    found = evaluate(KNeighborsClassifier(1), X, y, cv=Episodes(2, 1))
+    variances = [np.var(found.sample_scores[y == c]) / np.sum(y == c) for c in range(3)]
+    assert found.interval().standard_error == pytest.approx(sqrt(sum(variances)) / 3, rel=1e-9)
+
+
+def test_groups_are_one_draw_each(iris):
+    """Every sample ten times, each copy kept with the others: ten times fewer draws."""
+    X, y = iris[0][::5], iris[1][::5]
+    copies = np.repeat(np.arange(len(y)), 10)
+    found = evaluate(
+        KNeighborsClassifier(1), X[copies], y[copies], cv=LeaveOneGroupOut(), groups=copies,
+        distance_ties="index",
+    )  # fmt: skip
+    interval = found.interval()
+    assert (interval.n_units, interval.unit) == (len(y), "groups")
+    of_groups = found.sample_scores.reshape(-1, 10).mean(axis=1)
+    assert interval.standard_error == pytest.approx(np.std(of_groups) / sqrt(len(y)), rel=1e-9)
+    assert "groups" in repr(interval)
+
+
+def test_samples_that_are_never_held_out_do_not_count():
+    X = np.arange(12.0).reshape(-1, 1)
+    y = np.array([0, 1] * 5 + [2, 2])
+    found = evaluate(KNeighborsClassifier(1), X, y, cv=ClassCounts({0: 2, 1: 2, 2: 2}))
+    assert np.isnan(found.sample_scores[-1])
+    held = found.sample_scores[:10]
+    assert found.interval().standard_error == pytest.approx(np.std(held) / sqrt(10), rel=1e-9)
+
+
+def test_it_unpacks_contains_and_reads_well(three):
+    interval = three.interval()
+    assert isinstance(interval, Interval)
+    assert list(interval) == [interval.low, interval.high]
+    assert three.score in interval
+    assert 0.5 not in interval
+    assert "sampling noise of 150 samples" in repr(interval)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, -0.1, 95, "0.95", None, True, float("nan")])
+def test_bad_confidence_is_refused(three, twenty, confidence):
+    refused(lambda: three.interval(confidence), "confidence", "0 and 1")
+    refused(lambda: compare(three, twenty, confidence=confidence), "confidence", "0 and 1")
+
+
+def test_the_interval_covers_as_often_as_it_says_for_a_stable_vote():
+    """All training sets vote alike, so that sample scores are independent draws.
+
+    What it covers where votes are less stable is measured in studies/interval_coverage.py.
+    """
+    rng = np.random.default_rng(5)
+    model, n, runs = KNeighborsClassifier(61), 100, 400
+    drawn = [
+        evaluate(model, rng.normal(size=(n, 1)), rng.random(n) < 0.2, cv=LeaveOneOut())
+        for _ in range(runs)
+    ]
+    covered = np.mean([0.8 in one.interval(0.9) for one in drawn])
+    assert abs(covered - 0.9) < 4 * sqrt(0.9 * 0.1 / runs)
+
+
+def test_a_comparison_pairs_the_samples(three, twenty):
+    found = compare(three, twenty)
+    differences = three.sample_scores - twenty.sample_scores
+    assert found.difference == three.score - twenty.score
+    assert found.interval.estimate == found.difference
+    expected = np.std(differences) / sqrt(150)
+    assert found.interval.standard_error == pytest.approx(expected, rel=1e-9)
+    np.testing.assert_array_equal(found.sample_differences, differences)
+    assert found.n_better == np.sum(differences > 1e-12)
+    assert found.n_worse == np.sum(differences < -1e-12)
+
+
+def test_pairing_is_sharper_than_two_intervals(three, twenty):
+    apart = sqrt(three.interval().standard_error ** 2 + twenty.interval().standard_error ** 2)
+    assert compare(three, twenty).interval.standard_error < apart
+
+
+def test_a_model_against_itself_is_no_difference(three):
+    same = compare(three, three)
+    assert same.difference == 0
+    assert same.interval.standard_error == 0
+    assert not same.decided
+    assert (same.n_better, same.n_worse) == (0, 0)
+
+
+def test_swapping_turns_the_sign(three, twenty):
+    one, other = compare(three, twenty), compare(twenty, three)
+    assert one.difference == -other.difference
+    assert one.interval.low == pytest.approx(-other.interval.high)
+    assert (one.n_better, one.n_worse) == (other.n_worse, other.n_better)
+
+
+def test_a_clear_winner_is_decided(iris):
+    X, y = iris
+    shuffled = np.random.default_rng(0).permutation(X)
+    good, bad = (evaluate(KNeighborsClassifier(3), data, y) for data in (X, shuffled))
+    found = compare(good, bad)
+    assert found.decided
+    assert ": decided" in repr(found)
+    assert "not decided" in repr(compare(good, good))
+
+
+def test_laws_may_differ(iris, three):
+    small = evaluate(KNeighborsClassifier(3), *iris, cv=FixedSize(10))
+    found = compare(three, small)
+    expected = np.std(three.sample_scores - small.sample_scores) / sqrt(150)
+    assert found.interval.standard_error == pytest.approx(expected, rel=1e-9)
+    assert found.decided
+
+
+def test_groups_of_either_are_kept(iris, three):
+    groups = np.arange(150) % 30
+    whole = evaluate(KNeighborsClassifier(3), *iris, cv=LeaveOneGroupOut(), groups=groups)
+    assert compare(three, whole).interval.unit == "groups"
+    assert compare(whole, three).interval.n_units == 30
+    other = evaluate(KNeighborsClassifier(3), *iris, cv=LeaveOneGroupOut(), groups=groups // 2)
+    refused(lambda: compare(whole, other), "groups")
+
+
+def test_the_frame_has_one_row_for_each_sample(three, twenty):
+    frame = compare(three, twenty).frame("pandas")
+    assert list(frame.columns) == ["label", "first", "second", "difference"]
+    assert len(frame) == 150
+
+
+def test_what_does_not_fit_is_refused(iris, three):
+    X, y = iris
+    refused(lambda: compare(three, 0.9), "evaluation_b", "Evaluation", "float")
+    refused(lambda: compare(None, three), "evaluation_a", "NoneType")
+    fewer = evaluate(KNeighborsClassifier(3), X[:149], y[:149])
+    refused(lambda: compare(three, fewer), "same samples", "150", "149")
+    other = evaluate(KNeighborsClassifier(3), X, np.roll(y, 1))
+    refused(lambda: compare(three, other), "same samples", "different labels")
+    recall = evaluate(KNeighborsClassifier(3), X, y, scoring="recall@2")
+    refused(lambda: compare(three, recall), "scoring", "accuracy", "recall@2")
