@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Event, Timer
 
-__all__ = ["progress_bar"]
+__all__ = ["progress_bar", "seconds_before_bar", "shown_late"]
+
+#: Work shorter than this shows no bar; the command line waits for a second.
+seconds_before_bar: ContextVar[float] = ContextVar("seconds_before_bar", default=0.0)
 
 
 @contextmanager
@@ -26,6 +31,32 @@ def progress_bar(
         TextColumn(unit),
         Remaining(),
     )
-    with Progress(*columns) as progress:
-        task = progress.add_task(description, total=total)
+    progress = Progress(*columns)
+    task = progress.add_task(description, total=total)
+    with shown_late(progress.start, progress.stop):
         yield lambda done: progress.update(task, advance=done)
+
+
+@contextmanager
+def shown_late(start: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
+    """Start a display once `seconds_before_bar` have passed; stop it at the end."""
+    started = Event()
+
+    def begin() -> None:
+        start()
+        started.set()
+
+    timer = Timer(seconds_before_bar.get(), begin)
+    timer.daemon = True
+    if timer.interval > 0:
+        timer.start()
+    else:
+        begin()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if timer.ident is not None:
+            timer.join()
+        if started.is_set():
+            stop()

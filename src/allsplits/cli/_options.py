@@ -1,0 +1,121 @@
+"""Options that several commands share, with the words that explain them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "Cv",
+    "Drop",
+    "DropMissing",
+    "File",
+    "FileFormat",
+    "Format",
+    "Json",
+    "Labels",
+    "Metric",
+    "NoHeader",
+    "OneHot",
+    "Power",
+    "Quiet",
+    "Scoring",
+    "Standardize",
+    "Target",
+    "Weighting",
+    "Weights",
+]
+
+
+class FileFormat(StrEnum):
+    """Formats of files."""
+
+    CSV = "csv"
+    TSV = "tsv"
+    PARQUET = "parquet"
+    FEATHER = "feather"
+    NPZ = "npz"
+    NPY = "npy"
+
+
+class Weighting(StrEnum):
+    """How neighbours' votes are weighted."""
+
+    UNIFORM = "uniform"
+    DISTANCE = "distance"
+
+
+File = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, TSV, Parquet, Feather, NPZ or NPY; - is standard input.",
+        show_default=False,
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict."),
+]
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="A second file with the target, row by row, if it is not in FILE.",
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMNS", help="Columns to leave out: a,b (may be repeated)."),
+]
+OneHot = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMNS", help="Text columns to turn into a column of 0 and 1 for each value."
+    ),
+]
+Standardize = Annotated[
+    bool,
+    typer.Option("--standardize", help="Scale features to mean 0 and deviation 1, on all rows."),
+]
+DropMissing = Annotated[
+    bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
+]
+Format = Annotated[
+    FileFormat | None,
+    typer.Option("--format", help="What FILE is, if its ending does not say it."),
+]
+NoHeader = Annotated[
+    bool,
+    typer.Option("--no-header", help="The first line is data; columns are column_1, column_2, …"),
+]
+Cv = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WAY",
+        help="The splits to average over: stratified:5, kfold:5, lpo:10 (leave 10 out), loo, "
+        "holdout:0.2, stratified-holdout:0.2, size:100 (training rows), shots:5 (of each class), "
+        "episodes:5x1 (ways x shots), bootstrap, groups:COLUMN or groups:COLUMN:2 (leave groups "
+        "out). Default: stratified:5, or kfold:5 for regression.",
+    ),
+]
+Weights = Annotated[
+    Weighting,
+    typer.Option(help="Equal votes, or by 1/distance (needs splits of fixed size, e.g. kfold:5)."),
+]
+Metric = Annotated[str, typer.Option(metavar="NAME", help="scikit-learn's name of a distance.")]
+Power = Annotated[float, typer.Option("--p", help="Power of the minkowski metric.")]
+Scoring = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="accuracy, balanced_accuracy, or recall@R: right if one of the R nearest has the "
+        "class.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress and no notes: the result alone.")
+]

@@ -1,0 +1,133 @@
+"""What users write on the command line: lists of numbers and ways to split.
+
+The text is read before any data is, so that a slip is answered at once; scikit-learn's objects are
+made later, when they are needed.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from allsplits.exceptions import InvalidInputError
+
+__all__ = ["Cv", "parse_cv", "parse_numbers", "parse_sizes"]
+
+_RANGE = re.compile(r"(\d+)-(\d+)(?::(\d+))?")
+_MOST_NUMBERS = 100_000
+
+
+def parse_numbers(option: str, text: str) -> list[int]:
+    """Read ``5``, ``1,3,5``, ``1-30`` or ``1-99:2``; each number once, in the order given."""
+    numbers: list[int] = []
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part.strip())
+        if match:
+            first, last, step = int(match[1]), int(match[2]), int(match[3] or 1)
+            if first > last or step < 1 or last - first > _MOST_NUMBERS:
+                raise _not_numbers(option, text)
+            numbers.extend(range(first, last + 1, step))
+        elif part.strip().isdecimal():
+            numbers.append(int(part))
+        else:
+            raise _not_numbers(option, text)
+    if min(numbers) < 1:
+        raise _not_numbers(option, text)
+    return list(dict.fromkeys(numbers))
+
+
+def _not_numbers(option: str, text: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"{option} must be numbers from 1 such as 5, 1,3,5, 1-30 or 1-99:2 (every second); "
+        f"got {text!r}"
+    )
+
+
+def parse_sizes(option: str, text: str) -> list[int | float]:
+    """Read sizes of training sets: numbers as above, or fractions such as ``0.1,0.5``."""
+    if "." not in text:
+        return list(parse_numbers(option, text))
+    try:
+        fractions = [float(part) for part in text.split(",")]
+    except ValueError:
+        fractions = []
+    if not fractions or not all(0 < value < 1 for value in fractions):
+        raise InvalidInputError(
+            f"{option} must be numbers such as 10,100 or fractions such as 0.1,0.5; got {text!r}"
+        )
+    return list(fractions)
+
+
+@dataclass(frozen=True)
+class Cv:
+    """A way to split, as named on the command line."""
+
+    text: str
+    kind: str
+    value: Any = None
+
+    @property
+    def column(self) -> str | None:
+        """The column that holds the groups."""
+        return str(self.value[0]) if self.kind == "groups" else None
+
+    def build(self) -> Any:
+        """The splitter or law."""
+        from sklearn import model_selection as sk
+
+        from allsplits.splits import Bootstrap, ClassCounts, Episodes, FixedSize
+
+        makers = {
+            "stratified": sk.StratifiedKFold,
+            "kfold": sk.KFold,
+            "lpo": sk.LeavePOut,
+            "loo": lambda _: sk.LeaveOneOut(),
+            "holdout": lambda share: sk.ShuffleSplit(test_size=share),
+            "stratified-holdout": lambda share: sk.StratifiedShuffleSplit(test_size=share),
+            "size": FixedSize,
+            "shots": ClassCounts,
+            "episodes": lambda pair: Episodes(n_way=pair[0], k_shot=pair[1]),
+            "bootstrap": lambda _: Bootstrap(),
+            "groups": lambda pair: sk.LeavePGroupsOut(pair[1]),
+        }
+        return makers[self.kind](self.value)
+
+
+#: kind -> (how its value is written, what it must look like)
+_KINDS = {
+    "stratified": ("FOLDS", r"[1-9]\d*"),
+    "kfold": ("FOLDS", r"[1-9]\d*"),
+    "lpo": ("P", r"[1-9]\d*"),
+    "loo": ("", ""),
+    "holdout": ("SHARE", r"0?\.\d+"),
+    "stratified-holdout": ("SHARE", r"0?\.\d+"),
+    "size": ("ROWS", r"[1-9]\d*"),
+    "shots": ("ROWS", r"[1-9]\d*"),
+    "episodes": ("WAYSxSHOTS", r"[1-9]\d*x[1-9]\d*"),
+    "bootstrap": ("", ""),
+    "groups": ("COLUMN", r".+"),
+}
+
+
+def parse_cv(text: str | None) -> Cv | None:
+    """Read ``stratified:5``, ``loo``, ``groups:patient``, …; None stays None (the default)."""
+    if text is None:
+        return None
+    kind, colon, value = text.partition(":")
+    if kind not in _KINDS or not re.fullmatch(_KINDS[kind][1], value) or (colon and not value):
+        ways = ", ".join(f"{k}:{v}" if v else k for k, (v, _) in _KINDS.items())
+        raise InvalidInputError(f"--cv must be one of {ways}; got {text!r}")
+    return Cv(text, kind, _read_value(kind, value))
+
+
+def _read_value(kind: str, value: str) -> Any:
+    if kind in ("holdout", "stratified-holdout"):
+        return float(value)
+    if kind == "episodes":
+        ways, _, shots = value.partition("x")
+        return int(ways), int(shots)
+    if kind == "groups":
+        column, colon, count = value.rpartition(":")
+        return (column, int(count)) if colon and count.isdecimal() else (value, 1)
+    return int(value) if value else None

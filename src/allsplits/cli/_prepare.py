@@ -1,0 +1,253 @@
+"""From a table to numbers: features, target and groups, or an error that says which option helps.
+
+Whatever is done here is done on all rows at once, before any split; each step leaves a note that is
+shown with the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from allsplits.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["Choices", "Data", "count_of", "find_column", "listed", "prepare"]
+
+_MOST_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How the user wants columns turned into numbers."""
+
+    drop: tuple[str, ...] = ()
+    one_hot: tuple[str, ...] = ()
+    standardize: bool = False
+    drop_missing: bool = False
+    allow_nan: bool = False
+    lenient: bool = False  # of a second file: columns it does not have need not be dropped
+
+
+@dataclass(frozen=True)
+class Data:
+    """Numbers, and where they came from.
+
+    `rows` are the row numbers in the file of `n_rows`, from 0; `frame` holds these rows as they
+    were read.
+    """
+
+    X: NDArray[np.float64]
+    target: nw.Series[Any] | None
+    groups: NDArray[Any] | None
+    features: list[str]
+    rows: NDArray[np.int64]
+    n_rows: int
+    frame: nw.DataFrame[Any]
+    notes: list[str] = field(default_factory=list)
+
+
+def prepare(
+    frame: nw.DataFrame[Any],
+    target: str | None,
+    choices: Choices,
+    *,
+    groups: str | None = None,
+    partial_target: bool = False,
+) -> Data:
+    """Turn a table into features, target and groups.
+
+    With `partial_target` the target may have missing values: those rows have no label yet.
+    """
+    import numpy as np
+
+    notes: list[str] = []
+    target = None if target is None else find_column(frame, "--target", target)
+    if groups is not None:
+        groups = find_column(frame, "--cv groups:", groups)
+    drop = listed(frame, "--drop", choices.drop, lenient=choices.lenient)
+    one_hot = listed(frame, "--one-hot", choices.one_hot, lenient=choices.lenient)
+    features = [c for c in frame.columns if c not in {target, groups, *drop}]
+    if target in drop or target in one_hot:
+        raise InvalidInputError(f"--drop and --one-hot are for features; {target!r} is the target")
+    if not features:
+        raise InvalidInputError("there must be at least one column of features; none is left")
+    _refuse_text(frame, [c for c in features if c not in one_hot])
+    needed = [c for c in features if not choices.allow_nan or c in one_hot]
+    needed += [c for c in (None if partial_target else target, groups) if c is not None]
+    n_rows = len(frame)
+    rows = np.arange(n_rows)
+    missing = _missing(frame, needed)
+    if missing and not choices.drop_missing:
+        raise _refuse_missing(missing, target)
+    if missing:
+        whole = ~np.logical_or.reduce(list(missing.values()))
+        if not whole.any():
+            raise InvalidInputError("--drop-missing leaves no row: each has a missing value")
+        notes.append(f"{int((~whole).sum()):,} of {len(frame):,} rows left out (missing values)")
+        rows, frame = rows[whole], frame.filter(whole.tolist())
+    X, names = _matrix(frame, features, one_hot, notes)
+    if choices.standardize:
+        X = _standardized(X)
+        notes.append(
+            "features standardized with mean and deviation of all rows, before any split: "
+            "test rows were seen"
+        )
+    return Data(
+        X=X,
+        target=None if target is None else frame[target],
+        groups=None if groups is None else np.array(frame[groups].to_list()),
+        features=names,
+        rows=rows,
+        n_rows=n_rows,
+        frame=frame,
+        notes=notes,
+    )
+
+
+def find_column(frame: nw.DataFrame[Any], option: str, name: str) -> str:
+    """The column of that name, or an error with the nearest names."""
+    if name in frame.columns:
+        return name
+    near = get_close_matches(name, frame.columns, n=1)
+    if near:
+        hint = f"did you mean {near[0]!r}?"
+    else:
+        shown = ", ".join(frame.columns[:12]) + (", …" if len(frame.columns) > 12 else "")
+        hint = f"columns are {shown}"
+        if all(_is_number(column) for column in frame.columns):
+            hint += " (if the first line is data, add --no-header)"
+    raise InvalidInputError(f"{option} must name a column; there is no {name!r}: {hint}")
+
+
+def count_of(number: int, noun: str) -> str:
+    """A number with its noun: 1 class, 3 classes."""
+    plural = noun + ("es" if noun.endswith("s") else "s")
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def listed(
+    frame: nw.DataFrame[Any], option: str, names: Iterable[str], *, lenient: bool = False
+) -> list[str]:
+    """Columns given one by one or with commas."""
+    found: list[str] = []
+    for name in names:
+        parts = [name] if name in frame.columns else [part.strip() for part in name.split(",")]
+        if lenient:
+            parts = [part for part in parts if part in frame.columns]
+        found.extend(find_column(frame, option, part) for part in parts)
+    return found
+
+
+def _refuse_text(frame: nw.DataFrame[Any], columns: list[str]) -> None:
+    import narwhals as nw
+
+    text = [
+        column
+        for column in columns
+        if not (frame.schema[column].is_numeric() or frame.schema[column] == nw.Boolean)
+    ]
+    if not text:
+        return
+    lines = []
+    for column in text[:_MOST_SHOWN]:
+        values = frame[column].drop_nulls().unique(maintain_order=True)
+        shown = ", ".join(repr(str(value)) for value in values.head(3).to_list())
+        more = ", …" if len(values) > 3 else ""
+        # as many values as rows: a name or a number of the row, nothing to measure
+        advice = "--drop" if 2 * len(values) > len(frame) else "--one-hot or --drop"
+        lines.append(f"  {column}: {shown}{more} ({len(values):,} different): {advice}")
+    if len(text) > _MOST_SHOWN:
+        lines.append(f"  and {len(text) - _MOST_SHOWN} more: {', '.join(text[_MOST_SHOWN:])}")
+    raise InvalidInputError(
+        "distances need numbers; columns with something else:\n"
+        + "\n".join(lines)
+        + f"\nLeave them out with --drop '{','.join(text[:_MOST_SHOWN])}'; --one-hot makes a "
+        "column of 0 and 1 for each value"
+    )
+
+
+def _missing(frame: nw.DataFrame[Any], columns: list[str]) -> dict[str, NDArray[np.bool_]]:
+    """Which rows lack a value, for the columns in which some do."""
+    import numpy as np
+
+    found = {}
+    for column in columns:
+        series = frame[column]
+        lacks = series.is_null()
+        if series.dtype.is_float():
+            lacks = lacks | series.is_nan().fill_null(False)
+        if lacks.any():
+            found[column] = np.asarray(lacks.to_numpy(), dtype=bool)
+    return found
+
+
+def _refuse_missing(missing: dict[str, NDArray[np.bool_]], target: str | None) -> InvalidInputError:
+    lines = [
+        f"  {column}{' (the target)' if column == target else ''}: "
+        f"{count_of(int(lacks.sum()), 'row')}, first row {int(lacks.argmax())}"
+        for column, lacks in list(missing.items())[:_MOST_SHOWN]
+    ]
+    if len(missing) > _MOST_SHOWN:
+        lines.append(f"  and {len(missing) - _MOST_SHOWN} more columns")
+    only_features = [column for column in missing if column != target]
+    drop = f", or the columns with --drop '{','.join(only_features)}'" if only_features else ""
+    return InvalidInputError(
+        "columns with missing values (rows are counted from 0):\n"
+        + "\n".join(lines)
+        + f"\nLeave the rows out with --drop-missing{drop}"
+    )
+
+
+def _matrix(
+    frame: nw.DataFrame[Any], features: list[str], one_hot: list[str], notes: list[str]
+) -> tuple[NDArray[np.float64], list[str]]:
+    import narwhals as nw
+    import numpy as np
+
+    columns: list[NDArray[np.float64]] = []
+    names: list[str] = []
+    for feature in features:
+        series = frame[feature]
+        if feature in one_hot:
+            values = sorted(series.unique().to_list(), key=str)
+            if len(values) > max(2, len(frame) // 2):
+                raise InvalidInputError(
+                    f"--one-hot {feature} would make {len(values):,} columns for {len(frame):,} "
+                    f"rows: it names rows rather than kinds; leave it out with --drop '{feature}'"
+                )
+            columns.extend((series == v).to_numpy().astype(np.float64) for v in values)
+            names.extend(f"{feature}={value}" for value in values)
+            notes.append(f"{feature}: one column for each of {len(values)} values, from all rows")
+            continue
+        numbers = series.cast(nw.Float64).to_numpy().astype(np.float64)
+        if np.isinf(numbers).any():
+            raise InvalidInputError(
+                f"column {feature!r} must be finite; got infinity in row "
+                f"{int(np.isinf(numbers).argmax())} (counted from 0)"
+            )
+        columns.append(numbers)
+        names.append(feature)
+    return np.column_stack(columns), names
+
+
+def _standardized(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    import numpy as np
+
+    deviation = np.nanstd(X, axis=0)
+    scaled: NDArray[np.float64] = (X - np.nanmean(X, axis=0)) / np.where(deviation, deviation, 1.0)
+    return scaled

@@ -1,0 +1,117 @@
+"""Files out: written beside the place they belong and renamed, so that none is ever half there."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from allsplits.cli._read import STDIN, format_of, frame_library
+from allsplits.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    import narwhals as nw
+
+__all__ = ["check_output", "write_file", "write_table"]
+
+
+def check_output(option: str, name: str | None, *inputs: str | None) -> None:
+    """Refuse a place that cannot be written to before any work is done."""
+    if name is None or name == STDIN:
+        return
+    path = Path(name)
+    if path.is_dir():
+        raise InvalidInputError(f"{option} must be a file; {name} is a folder")
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise InvalidInputError(f"{option} must be in a folder that exists; {folder} is not one")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InvalidInputError(f"{option}: {folder} does not allow writing")
+    for other in inputs:
+        if other not in (None, STDIN) and path.exists() and path.samefile(str(other)):
+            raise InvalidInputError(f"{option} must not be the file that is read; got {name}")
+
+
+def write_file(option: str, name: str, write: Callable[[BinaryIO], None]) -> None:
+    """Write a file in one step: at every moment the old one or the new one is there, complete."""
+    path = Path(name).resolve()
+    try:
+        if path.exists() and not path.is_file():  # a pipe or a device has no place to rename to
+            with path.open("wb") as file:
+                write(file)
+            return
+        handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(beside).chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
+            Path(beside).replace(path)
+        except BaseException:
+            Path(beside).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InvalidInputError(f"{option}: cannot write {name}: {error.strerror}") from error
+
+
+def _umask() -> int:
+    """The process's mask for new files, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_table(option: str, name: str, frame: nw.DataFrame[Any]) -> None:
+    """Write a table in the format of the file's ending; ``-`` is CSV on standard output."""
+    if name == STDIN:
+        sys.stdout.write(_as_text(frame, ","))
+        return
+    file_format = format_of(name)
+    write_file(option, name, lambda file: _write(frame, file_format, file))
+
+
+def _as_text(frame: nw.DataFrame[Any], separator: str) -> str:
+    native = frame.to_native()
+    if frame_library() == "polars":
+        return str(native.write_csv(separator=separator))
+    return str(native.to_csv(sep=separator, index=False))
+
+
+def _write(frame: nw.DataFrame[Any], file_format: str, file: BinaryIO) -> None:
+    native = frame.to_native()
+    library = frame_library()
+    if file_format in ("csv", "tsv"):
+        text = _as_text(frame, "," if file_format == "csv" else "\t")
+        file.write(text.encode("utf-8"))
+    elif file_format in ("npz", "npy"):
+        _write_arrays(frame, file_format, file)
+    elif library == "polars":
+        writer = native.write_parquet if file_format == "parquet" else native.write_ipc
+        writer(file)
+    else:
+        importlib.import_module("pyarrow")
+        writer = native.to_parquet if file_format == "parquet" else native.to_feather
+        writer(file)
+
+
+def _write_arrays(frame: nw.DataFrame[Any], file_format: str, file: BinaryIO) -> None:
+    import numpy as np
+
+    columns = {name: np.array(frame[name].to_list()) for name in frame.columns}
+    if any(values.dtype.kind == "O" for values in columns.values()):
+        raise InvalidInputError("NPZ and NPY hold no missing or mixed values: write CSV or Parquet")
+    if file_format == "npz":
+        # names of columns become keywords of savez, which has two of its own
+        taken = {"file", "allow_pickle"} & set(columns)
+        if taken:
+            raise InvalidInputError(f"NPZ cannot hold columns called {taken}: write CSV or Parquet")
+        np.savez_compressed(file, **columns)  # type: ignore[arg-type]
+        return
+    if any(values.dtype.kind in "US" for values in columns.values()):
+        raise InvalidInputError("NPY holds numbers only: write CSV, Parquet or NPZ")
+    np.save(file, np.column_stack(list(columns.values())))

@@ -1,0 +1,154 @@
+"""`allsplits curve`: the learning curve, exact at every size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from allsplits.cli import _options as options
+from allsplits.cli._load import Labelled, Source, load
+from allsplits.cli._model import Model
+from allsplits.cli._parse import parse_sizes
+from allsplits.cli._screen import Screen, bar, make_table
+from allsplits.cli._target import Task
+from allsplits.cli._write import check_output, write_table
+
+if TYPE_CHECKING:
+    from allsplits.model_selection import Curve
+
+__all__ = ["curve", "run_curve"]
+
+_MOST_LINES = 20
+
+
+def curve(
+    file: options.File,
+    target: options.Target = None,
+    k: Annotated[int, typer.Option("--k", "-k", min=1, help="Number of neighbours.")] = 1,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBERS",
+            help="Sizes of the training set: 10,100,1000, 10-200:10, or fractions 0.1,0.5. "
+            "Default: every size for k = 1, a grid otherwise.",
+        ),
+    ] = None,
+    per_class: Annotated[
+        bool, typer.Option("--per-class", help="Sizes count the rows of each class (shots).")
+    ] = False,
+    scoring: options.Scoring = None,
+    weights: options.Weights = options.Weighting.UNIFORM,
+    metric: options.Metric = "minkowski",
+    p: options.Power = 2.0,
+    task: Annotated[
+        Task, typer.Option(help="What the target is; auto: fractions are numbers, else classes.")
+    ] = Task.AUTO,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="PATH", help="Also write all points to a table."),
+    ] = None,
+    labels: options.Labels = None,
+    drop: options.Drop = None,
+    one_hot: options.OneHot = None,
+    standardize: options.Standardize = False,
+    drop_missing: options.DropMissing = False,
+    file_format: options.Format = None,
+    no_header: options.NoHeader = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show the score for every size of the training set.
+
+    Each point is the average over all training sets of that size. Would more data help? See whether
+    the curve still rises at its end.
+
+    \b
+    Examples:
+      allsplits curve flowers.csv --target species
+      allsplits curve flowers.csv -t species --k 5 --sizes 10-100:10
+      allsplits curve faces.npz -t y --per-class --sizes 1,2,5,10
+      allsplits curve flowers.csv -t species --output curve.csv
+    """
+    screen = Screen(quiet)
+    source = Source(
+        file, target, labels, file_format, not no_header, drop, one_hot, standardize, drop_missing
+    )
+    model = Model(metric, weights, p, scoring)
+    run_curve(
+        screen, source, model, k=k, sizes=sizes, per_class=per_class, task=task, output=output,
+        as_json=json,
+    )  # fmt: skip
+
+
+def run_curve(
+    screen: Screen, source: Source, model: Model, *, k: int = 1, sizes: str | None = None,
+    per_class: bool = False, task: Task = Task.AUTO, output: str | None = None,
+    as_json: bool = False,
+) -> None:  # fmt: skip
+    """Everything after the options are read."""
+    train_sizes = None if sizes is None else parse_sizes("--sizes", sizes)
+    check_output("--output", output, source.file, source.labels)
+    labelled = load(screen, source, task, metric=model.metric)
+    with screen.waiting("loading (the first run on a machine compiles for some seconds)"):
+        from allsplits import learning_curve
+
+        estimator = model.estimator(k, labelled.regression)
+    with screen.noting(labelled.data.notes):
+        found = learning_curve(
+            estimator, labelled.data.X, labelled.y, train_sizes=train_sizes, stratify=per_class,
+            scoring=model.scoring, progress=screen.progress,
+        )  # fmt: skip
+    for text in labelled.data.notes:
+        screen.note(text)
+    if output is not None:
+        _write(found, output)
+    if as_json:
+        screen.json(_document(labelled, found, k))
+    elif output != "-":
+        screen.print(labelled.sentence())
+        screen.print()
+        screen.print(_table(found, k))
+    if output not in (None, "-"):
+        screen.note(f"{len(found.x):,} points written to {output}")
+
+
+def _write(found: Curve, output: str) -> None:
+    import narwhals as nw
+
+    from allsplits.cli._read import frame_library
+
+    frame = nw.from_native(found.frame(frame_library()), eager_only=True)
+    write_table("--output", output, frame)
+
+
+def _document(labelled: Labelled, found: Curve, k: int) -> dict[str, Any]:
+    return {
+        "data": labelled.document(),
+        "scoring": found.scoring,
+        "n_neighbors": k,
+        "error_bound": found.error_bound,
+        "curve": [
+            {found.parameter: size, "score": score}
+            for size, score in zip(found.x.tolist(), found.scores.tolist(), strict=True)
+        ],
+        "notes": labelled.data.notes,
+    }
+
+
+def _table(found: Curve, k: int) -> Any:
+    """All sizes if they fit on a screen, else some at equal ratios."""
+    import numpy as np
+
+    shown = list(range(len(found.x)))
+    if len(shown) > _MOST_LINES:
+        wanted = np.geomspace(found.x[0], found.x[-1], _MOST_LINES)
+        shown = sorted({int(np.abs(found.x - size).argmin()) for size in wanted})
+    unit = "rows of each class" if found.parameter == "shots" else "training rows"
+    title = f"Learning curve, k = {k}: {len(shown)} of {len(found.x):,} sizes"
+    table = make_table(title, unit, found.scoring, "", right=(0, 1))
+    low, high = float(found.scores.min()), float(found.scores.max())
+    for i in shown:
+        score = float(found.scores[i])
+        table.add_row(f"{found.x[i]:,}", f"{score:.6f}", bar(score, low, high))
+    return table

@@ -1,0 +1,69 @@
+"""`allsplits demo`: the digits, as someone at a terminal would look at them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from allsplits.cli import _options as options
+from allsplits.cli._load import Source
+from allsplits.cli._model import Model
+from allsplits.cli._screen import Screen
+from allsplits.cli._write import write_table
+from allsplits.cli.curve import run_curve
+from allsplits.cli.evaluate import run_evaluate
+from allsplits.exceptions import InvalidInputError
+
+__all__ = ["demo"]
+
+
+def demo(
+    folder: Annotated[
+        str, typer.Argument(metavar="[FOLDER]", help="Where to write the data and the report.")
+    ] = "allsplits-demo",
+    quiet: options.Quiet = False,
+) -> None:
+    """Show it on the digits, and write a report.
+
+    The digits (1,797 images of 8 x 8 pixels) are written to FOLDER as a CSV file, so that every
+    command shown can be tried again. No network is needed.
+
+    \b
+    Examples:
+      allsplits demo
+      allsplits demo /tmp/digits
+    """
+    screen = Screen(quiet)
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError(f"cannot write to folder {folder}: {error.strerror}") from error
+    data, page = str(place / "digits.csv"), str(place / "report.html")
+    with screen.waiting("loading (the first run on a machine compiles for some seconds)"):
+        _write_digits(data)
+    model = Model("minkowski", options.Weighting.UNIFORM, 2.0, None)
+    source = Source(data, "digit")
+    screen.print(f"$ allsplits evaluate {data} --target digit --k 1-20 --report {page}\n")
+    run_evaluate(screen, source, model, k="1-20", report=page)
+    screen.print(f"\n$ allsplits curve {data} --target digit\n")
+    run_curve(screen, source, model)
+    screen.print(
+        "Exactness removes the noise of splitting, not the noise of sampling: other images would "
+        "give other values."
+    )
+    screen.print(f"\nThe report is in {Path(page).resolve()}")
+
+
+def _write_digits(path: str) -> None:
+    import narwhals as nw
+    from sklearn.datasets import load_digits
+
+    from allsplits.cli._read import frame_library
+
+    digits = load_digits()
+    columns = dict(zip(digits.feature_names, digits.data.astype(int).T, strict=True))
+    frame = nw.from_dict({**columns, "digit": digits.target}, backend=frame_library())  # type: ignore[arg-type]
+    write_table("demo", path, frame)

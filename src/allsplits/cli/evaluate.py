@@ -1,0 +1,245 @@
+"""`allsplits evaluate`: the score of every k over all splits, and which rows are hard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from allsplits.cli import _options as options
+from allsplits.cli._load import Labelled, Source, load
+from allsplits.cli._model import Model, count_in_words, largest_k
+from allsplits.cli._parse import parse_cv, parse_numbers
+from allsplits.cli._screen import Screen, bar, make_table
+from allsplits.cli._target import Task
+from allsplits.cli._write import check_output
+
+if TYPE_CHECKING:
+    from allsplits.model_selection import Curve, Evaluation
+
+__all__ = ["evaluate", "evaluation_document", "run_evaluate"]
+
+#: The largest k that is tried when none is named.
+_DEFAULT_LARGEST = 30
+_MOST_LINES = 30
+
+
+def evaluate(
+    file: options.File,
+    target: options.Target = None,
+    k: Annotated[
+        str | None,
+        typer.Option(
+            "--k",
+            "-k",
+            metavar="NUMBERS",
+            help="Numbers of neighbours: 5, 1,3,5, 1-30 or 1-99:2. Default: 1-30.",
+        ),
+    ] = None,
+    cv: options.Cv = None,
+    scoring: options.Scoring = None,
+    weights: options.Weights = options.Weighting.UNIFORM,
+    metric: options.Metric = "minkowski",
+    p: options.Power = 2.0,
+    task: Annotated[
+        Task, typer.Option(help="What the target is; auto: fractions are numbers, else classes.")
+    ] = Task.AUTO,
+    hardest: Annotated[
+        int, typer.Option(min=0, help="How many of the rows most often wrong to list.")
+    ] = 5,
+    report: Annotated[
+        str | None, typer.Option(metavar="PATH", help="Also write a report, one HTML file.")
+    ] = None,
+    labels: options.Labels = None,
+    drop: options.Drop = None,
+    one_hot: options.OneHot = None,
+    standardize: options.Standardize = False,
+    drop_missing: options.DropMissing = False,
+    file_format: options.Format = None,
+    no_header: options.NoHeader = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Score nearest neighbours over every possible split.
+
+    Every k at once. The score is the average over all splits, not a sample of them: no seed can
+    change it. The interval beside it is the sampling noise of this data set, which no way of
+    splitting removes.
+
+    \b
+    Examples:
+      allsplits evaluate flowers.csv --target species
+      allsplits evaluate flowers.csv -t species --k 1-15 --cv lpo:10
+      allsplits evaluate scans.parquet -t finding --cv groups:patient --standardize
+      allsplits evaluate faces.npz -t y --scoring recall@5 --cv shots:1
+      allsplits evaluate prices.csv -t price --one-hot district --report prices.html
+      zcat big.csv.gz | allsplits evaluate - -t y --json | jq .score
+    """
+    screen = Screen(quiet)
+    source = Source(
+        file, target, labels, file_format, not no_header, drop, one_hot, standardize, drop_missing
+    )
+    model = Model(metric, weights, p, scoring)
+    run_evaluate(
+        screen, source, model, k=k, cv=cv, task=task, hardest=hardest, report=report, as_json=json
+    )
+
+
+def run_evaluate(
+    screen: Screen, source: Source, model: Model, *, k: str | None = None, cv: str | None = None,
+    task: Task = Task.AUTO, hardest: int = 5, report: str | None = None, as_json: bool = False,
+) -> None:  # fmt: skip
+    """Everything after the options are read."""
+    ks = None if k is None else parse_numbers("--k", k)
+    way = parse_cv(cv)
+    check_output("--report", report, source.file, source.labels)
+    labelled = load(
+        screen, source, task, metric=model.metric, groups=way.column if way else None
+    )  # fmt: skip
+    with screen.waiting("loading (the first run on a machine compiles for some seconds)"):
+        largest = largest_k(labelled, way)
+    if ks is None:
+        ks = list(range(1, min(_DEFAULT_LARGEST, largest) + 1))
+    curve = None
+    if len(ks) > 1 and not (model.scoring or "").startswith("recall@"):
+        curve = model.validation_curve(screen, labelled, way, ks)
+    best = model.evaluate(screen, labelled, way, curve.best if curve else ks[0])
+    if report is not None:
+        _write_report(screen, labelled, best, curve, report)
+    for text in labelled.data.notes:
+        screen.note(text)
+    if as_json:
+        screen.json(_document(labelled, best, curve, hardest))
+    else:
+        _show(screen, labelled, best, curve, hardest)
+    if report is not None:
+        screen.note(f"report written to {report}")
+
+
+def _write_report(
+    screen: Screen, labelled: Labelled, best: Evaluation, curve: Curve | None, path: str
+) -> None:
+    raise NotImplementedError
+
+
+def _show(
+    screen: Screen, labelled: Labelled, best: Evaluation, curve: Curve | None, hardest: int
+) -> None:
+    screen.print(labelled.sentence())
+    screen.print()
+    screen.print(_answer(best))
+    if curve is not None:
+        screen.print()
+        screen.print(_curve_table(curve))
+    if hardest > 0:
+        screen.print()
+        screen.print(_hardest_table(labelled, best, hardest))
+
+
+def _answer(best: Evaluation) -> str:
+    k = "" if best.scoring.startswith("recall@") else f" with k = {best.n_neighbors}"
+    interval = best.interval()
+    return (
+        f"{_score_name(best.scoring)} {_number(best.score)}{k}, averaged over all "
+        f"{count_in_words(best.n_splits)} splits ({best.law}).\n"
+        f"Rounding: ± {best.error_bound:.0e}. Another sample of data: "
+        f"{_number(interval.low)} to {_number(interval.high)} "
+        f"({interval.confidence:.0%} interval, {interval.n_units:,} {interval.unit})."
+    )
+
+
+def _score_name(scoring: str) -> str:
+    if scoring == "neg_mean_squared_error":
+        return "Negative mean squared error"
+    return scoring.replace("_", " ").capitalize()
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}" if abs(value) < 1000 else f"{value:,.1f}"
+
+
+def _curve_table(curve: Curve) -> Any:
+    """All k if they fit on a screen, else the best ones and a few around."""
+    pairs = list(zip(curve.x.tolist(), curve.scores.tolist(), strict=True))
+    title = f"{_score_name(curve.scoring)} for every k"
+    if len(pairs) > _MOST_LINES:
+        best = sorted(pairs, key=lambda pair: -pair[1])[:_MOST_LINES]
+        pairs = [pair for pair in pairs if pair in best]
+        title = f"The best {_MOST_LINES} of {len(curve.x)} values of k"
+    low = min(score for _, score in pairs)
+    table = make_table(title, "k", "score", "", right=(0, 1))
+    for k, score in pairs:
+        line = bar(score, low, curve.best_score)
+        marked = k == curve.best
+        table.add_row(
+            str(k), f"{score:.6f}", f"{line} best" if marked else line,
+            style="bold green" if marked else None,
+        )  # fmt: skip
+    return table
+
+
+def _hardest_table(labelled: Labelled, best: Evaluation, number: int) -> Any:
+    if labelled.regression or best.prediction_proba is None:
+        last = "squared error" if labelled.regression else "right in"
+        table = make_table("Hardest rows", "row", "target", last, right=(0, 2))
+        for row in _hardest_rows(labelled, best, number):
+            score = row["score"]
+            shown = f"{-score:.4g}" if labelled.regression else f"{score:.2%}"
+            table.add_row(str(row["row"]), str(row["target"]), shown)
+        return table
+    table = make_table(
+        "Rows most often wrong (counted from 0)", "row", "target", "given most often", "right in",
+        right=(0, 3),
+    )  # fmt: skip
+    for row in _hardest_rows(labelled, best, number):
+        table.add_row(
+            str(row["row"]), str(row["target"]), str(row["given"]), f"{row['score']:.2%}"
+        )  # fmt: skip
+    return table
+
+
+def _hardest_rows(labelled: Labelled, best: Evaluation, number: int) -> list[dict[str, Any]]:
+    rows = []
+    for i in best.hardest(number).tolist():
+        row = {
+            "row": int(labelled.data.rows[i]),
+            "target": best.y[i].item(),
+            "score": float(best.sample_scores[i]),
+        }
+        if best.prediction_proba is not None and best.classes is not None:
+            row["given"] = best.classes[int(best.prediction_proba[i].argmax())].item()
+        rows.append(row)
+    return rows
+
+
+def evaluation_document(best: Evaluation) -> dict[str, Any]:
+    """What a JSON document says of one evaluation."""
+    interval = best.interval()
+    return {
+        "scoring": best.scoring,
+        "score": best.score,
+        "error_bound": best.error_bound,
+        "n_neighbors": best.n_neighbors,
+        "interval": {
+            "low": interval.low, "high": interval.high, "confidence": interval.confidence
+        },
+        "n_splits": str(best.n_splits),  # more digits than other readers' numbers can hold
+        "law": str(best.law),
+    }  # fmt: skip
+
+
+def _document(
+    labelled: Labelled, best: Evaluation, curve: Curve | None, hardest: int
+) -> dict[str, Any]:
+    document = {"data": labelled.document(), **evaluation_document(best)}
+    if curve is not None:
+        document["curve"] = [
+            {"n_neighbors": k, "score": score}
+            for k, score in zip(curve.x.tolist(), curve.scores.tolist(), strict=True)
+        ]
+    document["hardest"] = _hardest_rows(labelled, best, hardest)
+    if best.confusion is not None and best.classes is not None:
+        document["classes"] = best.classes.tolist()
+        document["confusion"] = best.confusion.tolist()
+    document["notes"] = labelled.data.notes
+    return document
