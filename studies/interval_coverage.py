@@ -108,7 +108,7 @@ of intervals that cover (its own noise: about ±0.025 at 0.95):
 
 "Trained classifiers" is the mean accuracy, on {FRESH} fresh samples, of the classifiers of one
 5-fold split (a stand-in for all splits, whose own noise makes that column a little too low);
-"expected score" is the mean over all data sets; "by hand" is mean ± t · s / √5 over the folds of one
+"expected score" is the mean over all data sets; "by hand" is mean ± t · s / √5 over the folds of a
 split, for the expected score. The last column is the mean standard error beside the spread of the
 scores over the data sets.
 

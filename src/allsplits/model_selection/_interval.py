@@ -9,13 +9,13 @@ scores:
     S ± z √(Σ wᵢ² (sᵢ - S)²),
 
 their "all-pairs" estimator, for equal weights σ̂/√n. Two cases differ in what is independent and
-what is given. Scores in which classes count equally are means of class means, so sᵢ is compared with
+what is given. Scores in which classes count equally are means of class means, so sᵢ is set against
 the mean of its own class. Laws of whole groups treat a group as one draw, so that deviations are
 summed over a group before they are squared.
 
 The theorem needs a loss that one training sample more or less changes by less than order 1/n in
 mean square. Votes of few neighbours are less stable than that, whatever n is: a sample also moves
-the scores of those it is a neighbour of, which is not in the formula, and the interval is too narrow
+the scores of those it is a neighbour of, which is not in the formula: the interval is too narrow
 (studies/interval_coverage.md has the figures). It also knows nothing of a k that was chosen by the
 same scores. One pass over n numbers.
 """
