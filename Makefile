@@ -10,7 +10,7 @@ export ALLSPLITS_DATA ?= $(wildcard $(abspath ../shared/data))
 .PHONY: demo test lint types imports bench studies clean
 
 demo: $(READY)
-	$(BIN)/python examples/digits.py
+	$(BIN)/allsplits demo build/demo
 
 test: $(READY)
 	$(BIN)/python -m pytest -n 2

@@ -74,7 +74,7 @@ class Labelled:
         return {
             "file": self.name,
             "rows": len(self.y),
-            "features": self.data.features,
+            "n_features": len(self.data.features),
             "target": self.target,
             "task": "regression" if self.regression else "classification",
         }

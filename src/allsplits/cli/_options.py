@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from allsplits.cli._target import Task
+
 __all__ = [
     "Cv",
     "Drop",
@@ -15,6 +17,7 @@ __all__ = [
     "FileFormat",
     "Format",
     "Json",
+    "KNeighbors",
     "Labels",
     "Metric",
     "NoHeader",
@@ -24,6 +27,7 @@ __all__ = [
     "Scoring",
     "Standardize",
     "Target",
+    "TaskOption",
     "Weighting",
     "Weights",
 ]
@@ -85,7 +89,11 @@ DropMissing = Annotated[
 ]
 Format = Annotated[
     FileFormat | None,
-    typer.Option("--format", help="What FILE is, if its ending does not say it."),
+    typer.Option(
+        "--format",
+        metavar="|".join(FileFormat),
+        help="What FILE is, if its ending does not say it.",
+    ),
 ]
 NoHeader = Annotated[
     bool,
@@ -103,16 +111,30 @@ Cv = Annotated[
 ]
 Weights = Annotated[
     Weighting,
-    typer.Option(help="Equal votes, or by 1/distance (needs splits of fixed size, e.g. kfold:5)."),
+    typer.Option(
+        metavar="|".join(Weighting),
+        help="Equal votes, or by 1/distance (needs splits of fixed size, e.g. kfold:5).",
+    ),
 ]
 Metric = Annotated[str, typer.Option(metavar="NAME", help="scikit-learn's name of a distance.")]
-Power = Annotated[float, typer.Option("--p", help="Power of the minkowski metric.")]
+Power = Annotated[float, typer.Option("--p", metavar="X", help="Power of the minkowski metric.")]
 Scoring = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
         help="accuracy, balanced_accuracy, or recall@R: right if one of the R nearest has the "
         "class.",
+    ),
+]
+KNeighbors = Annotated[
+    int, typer.Option("--k", "-k", metavar="N", min=1, help="Number of neighbours.")
+]
+TaskOption = Annotated[
+    Task,
+    typer.Option(
+        "--task",
+        metavar="|".join(Task),
+        help="What the target is; auto: fractions are numbers, everything else a class.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

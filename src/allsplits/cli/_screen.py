@@ -47,7 +47,17 @@ class Screen:
 
     def print(self, *things: Any) -> None:
         """Print a result."""
-        self.out.print(*things, markup=False)
+        if self.out.is_terminal:
+            self.out.print(*things, markup=False)
+            return
+        with self.out.capture() as captured:
+            self.out.print(*things, markup=False)
+        lines = captured.get().splitlines()
+        sys.stdout.write("".join(f"{line.rstrip()}\n" for line in lines))
+
+    def line(self, text: str) -> None:
+        """Print a line that must not be broken: a command, a path."""
+        self.out.print(text, markup=False, soft_wrap=True)
 
     def note(self, text: str) -> None:
         """Print a note, unless quiet."""

@@ -1,22 +1,21 @@
-"""Files out: written beside the place they belong and renamed, so that none is ever half there."""
+"""Tables out, in the formats that are read, each written in one step."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import sys
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from allsplits._files import write_file
 from allsplits.cli._read import STDIN, format_of, frame_library
 from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["check_output", "write_file", "write_table"]
+__all__ = ["check_output", "write_table"]
 
 
 def check_output(option: str, name: str | None, *inputs: str | None) -> None:
@@ -34,36 +33,6 @@ def check_output(option: str, name: str | None, *inputs: str | None) -> None:
     for other in inputs:
         if other not in (None, STDIN) and path.exists() and path.samefile(str(other)):
             raise InvalidInputError(f"{option} must not be the file that is read; got {name}")
-
-
-def write_file(option: str, name: str, write: Callable[[BinaryIO], None]) -> None:
-    """Write a file in one step: at every moment the old one or the new one is there, complete."""
-    path = Path(name).resolve()
-    try:
-        if path.exists() and not path.is_file():  # a pipe or a device has no place to rename to
-            with path.open("wb") as file:
-                write(file)
-            return
-        handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(beside).chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
-            Path(beside).replace(path)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise InvalidInputError(f"{option}: cannot write {name}: {error.strerror}") from error
-
-
-def _umask() -> int:
-    """The process's mask for new files, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def write_table(option: str, name: str, frame: nw.DataFrame[Any]) -> None:

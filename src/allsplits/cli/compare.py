@@ -27,9 +27,10 @@ __all__ = ["compare"]
 def compare(
     file: options.File,
     target: options.Target = None,
-    k: Annotated[int, typer.Option("--k", "-k", min=1, help="Number of neighbours.")] = 5,
+    k: options.KNeighbors = 5,
     other_k: Annotated[
-        int | None, typer.Option(min=1, help="Number of neighbours of the other model.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Number of neighbours of the other model."),
     ] = None,
     metric: options.Metric = "minkowski",
     other_metric: Annotated[
@@ -37,7 +38,8 @@ def compare(
     ] = None,
     weights: options.Weights = options.Weighting.UNIFORM,
     other_weights: Annotated[
-        options.Weighting | None, typer.Option(help="Weights of the other model.")
+        options.Weighting | None,
+        typer.Option(metavar="|".join(options.Weighting), help="Weights of the other model."),
     ] = None,
     other_features: Annotated[
         str | None,
@@ -46,11 +48,9 @@ def compare(
     cv: options.Cv = None,
     scoring: options.Scoring = None,
     p: options.Power = 2.0,
-    task: Annotated[
-        Task, typer.Option(help="What the target is; auto: fractions are numbers, else classes.")
-    ] = Task.AUTO,
+    task: options.TaskOption = Task.AUTO,
     confidence: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Confidence of the interval.")
+        float, typer.Option(metavar="SHARE", min=0.0, max=1.0, help="Confidence of the interval.")
     ] = 0.95,
     labels: options.Labels = None,
     drop: options.Drop = None,

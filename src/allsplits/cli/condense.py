@@ -41,13 +41,17 @@ def condense(
     ] = STDIN,
     method: Annotated[
         Method,
-        typer.Option(help="hart: passes over the rows in order; fast: FCNN, whatever the order."),
+        typer.Option(
+            metavar="|".join(Method),
+            help="hart: passes over the rows in order; fast: FCNN, whatever the order.",
+        ),
     ] = Method.HART,
     reduce: Annotated[
         Reduction,
         typer.Option(
+            metavar="|".join(Reduction),
             help="Then drop rows: consistent keeps every row of FILE classified right; paper drops "
-            "more and may not; none."
+            "more and may not; none.",
         ),
     ] = Reduction.CONSISTENT,
     labels: options.Labels = None,

@@ -25,7 +25,7 @@ _MOST_LINES = 20
 def curve(
     file: options.File,
     target: options.Target = None,
-    k: Annotated[int, typer.Option("--k", "-k", min=1, help="Number of neighbours.")] = 1,
+    k: options.KNeighbors = 1,
     sizes: Annotated[
         str | None,
         typer.Option(
@@ -41,9 +41,7 @@ def curve(
     weights: options.Weights = options.Weighting.UNIFORM,
     metric: options.Metric = "minkowski",
     p: options.Power = 2.0,
-    task: Annotated[
-        Task, typer.Option(help="What the target is; auto: fractions are numbers, else classes.")
-    ] = Task.AUTO,
+    task: options.TaskOption = Task.AUTO,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="PATH", help="Also write all points to a table."),

@@ -21,7 +21,7 @@ __all__ = ["demo"]
 
 def demo(
     folder: Annotated[
-        str, typer.Argument(metavar="[FOLDER]", help="Where to write the data and the report.")
+        str, typer.Argument(metavar="FOLDER", help="Where to write the data and the report.")
     ] = "allsplits-demo",
     quiet: options.Quiet = False,
 ) -> None:
@@ -46,15 +46,17 @@ def demo(
         _write_digits(data)
     model = Model("minkowski", options.Weighting.UNIFORM, 2.0, None)
     source = Source(data, "digit")
-    screen.print(f"$ allsplits evaluate {data} --target digit --k 1-20 --report {page}\n")
-    run_evaluate(screen, source, model, k="1-20", report=page)
-    screen.print(f"\n$ allsplits curve {data} --target digit\n")
+    screen.line(
+        f"$ allsplits evaluate {data} --target digit --k 1-20 --image 8x8 --report {page}\n"
+    )
+    run_evaluate(screen, source, model, k="1-20", report=page, image="8x8")
+    screen.line(f"\n$ allsplits curve {data} --target digit\n")
     run_curve(screen, source, model)
     screen.print(
         "Exactness removes the noise of splitting, not the noise of sampling: other images would "
         "give other values."
     )
-    screen.print(f"\nThe report is in {Path(page).resolve()}")
+    screen.line(f"\nThe report is in {Path(page).resolve()}")
 
 
 def _write_digits(path: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ from allsplits.cli import _options as options
 from allsplits.cli._load import Labelled, Source, load
 from allsplits.cli._model import Model, count_in_words, largest_k
 from allsplits.cli._parse import parse_cv, parse_numbers
+from allsplits.cli._report import parse_image_shape, write_report
 from allsplits.cli._screen import Screen, bar, make_table
 from allsplits.cli._target import Task
 from allsplits.cli._write import check_output
@@ -41,14 +43,16 @@ def evaluate(
     weights: options.Weights = options.Weighting.UNIFORM,
     metric: options.Metric = "minkowski",
     p: options.Power = 2.0,
-    task: Annotated[
-        Task, typer.Option(help="What the target is; auto: fractions are numbers, else classes.")
-    ] = Task.AUTO,
+    task: options.TaskOption = Task.AUTO,
     hardest: Annotated[
-        int, typer.Option(min=0, help="How many of the rows most often wrong to list.")
+        int, typer.Option(metavar="N", min=0, help="How many of the rows most often wrong to list.")
     ] = 5,
     report: Annotated[
         str | None, typer.Option(metavar="PATH", help="Also write a report, one HTML file.")
+    ] = None,
+    image: Annotated[
+        str | None,
+        typer.Option(metavar="SHAPE", help="Rows are images, 28x28: show them in the report."),
     ] = None,
     labels: options.Labels = None,
     drop: options.Drop = None,
@@ -81,17 +85,28 @@ def evaluate(
     )
     model = Model(metric, weights, p, scoring)
     run_evaluate(
-        screen, source, model, k=k, cv=cv, task=task, hardest=hardest, report=report, as_json=json
+        screen,
+        source,
+        model,
+        k=k,
+        cv=cv,
+        task=task,
+        hardest=hardest,
+        report=report,
+        image=image,
+        as_json=json,
     )
 
 
 def run_evaluate(
     screen: Screen, source: Source, model: Model, *, k: str | None = None, cv: str | None = None,
-    task: Task = Task.AUTO, hardest: int = 5, report: str | None = None, as_json: bool = False,
+    task: Task = Task.AUTO, hardest: int = 5, report: str | None = None,
+    image: str | None = None, as_json: bool = False,
 ) -> None:  # fmt: skip
     """Everything after the options are read."""
     ks = None if k is None else parse_numbers("--k", k)
     way = parse_cv(cv)
+    image_shape = parse_image_shape(image)
     check_output("--report", report, source.file, source.labels)
     labelled = load(
         screen, source, task, metric=model.metric, groups=way.column if way else None
@@ -103,9 +118,15 @@ def run_evaluate(
     curve = None
     if len(ks) > 1 and not (model.scoring or "").startswith("recall@"):
         curve = model.validation_curve(screen, labelled, way, ks)
+        labelled.data.notes.append(
+            f"k = {curve.best} is the best of {len(ks)} by these same scores: its own score is a "
+            "little optimistic"
+        )
     best = model.evaluate(screen, labelled, way, curve.best if curve else ks[0])
     if report is not None:
-        _write_report(screen, labelled, best, curve, report)
+        write_report(
+            screen, labelled, model, best, curve, path=report, image_shape=image_shape
+        )  # fmt: skip
     for text in labelled.data.notes:
         screen.note(text)
     if as_json:
@@ -114,12 +135,6 @@ def run_evaluate(
         _show(screen, labelled, best, curve, hardest)
     if report is not None:
         screen.note(f"report written to {report}")
-
-
-def _write_report(
-    screen: Screen, labelled: Labelled, best: Evaluation, curve: Curve | None, path: str
-) -> None:
-    raise NotImplementedError
 
 
 def _show(
@@ -140,8 +155,8 @@ def _answer(best: Evaluation) -> str:
     k = "" if best.scoring.startswith("recall@") else f" with k = {best.n_neighbors}"
     interval = best.interval()
     return (
-        f"{_score_name(best.scoring)} {_number(best.score)}{k}, averaged over all "
-        f"{count_in_words(best.n_splits)} splits ({best.law}).\n"
+        f"{_score_name(best.scoring)} {_number(best.score)}{k}, averaged over all splits "
+        f"({count_in_words(best.n_splits)}): {best.law}.\n"
         f"Rounding: ± {best.error_bound:.0e}. Another sample of data: "
         f"{_number(interval.low)} to {_number(interval.high)} "
         f"({interval.confidence:.0%} interval, {interval.n_units:,} {interval.unit})."
@@ -223,7 +238,8 @@ def evaluation_document(best: Evaluation) -> dict[str, Any]:
         "interval": {
             "low": interval.low, "high": interval.high, "confidence": interval.confidence
         },
-        "n_splits": str(best.n_splits),  # more digits than other readers' numbers can hold
+        "n_splits": best.n_splits if best.n_splits < 2**53 else None,
+        "log10_n_splits": math.log10(best.n_splits),
         "law": str(best.law),
     }  # fmt: skip
 

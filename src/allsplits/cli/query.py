@@ -52,29 +52,39 @@ def query(
     unlabelled: Annotated[
         str | None,
         typer.Argument(
-            metavar="[UNLABELLED]",
+            metavar="UNLABELLED",
             help="The rows to choose from, with the same columns. Without it: rows of FILE whose "
             "target is missing.",
         ),
     ] = None,
     target: options.Target = None,
     number: Annotated[
-        int, typer.Option("--number", "-n", min=1, help="How many rows to choose.")
+        int, typer.Option("--number", "-n", metavar="N", min=1, help="How many rows to choose.")
     ] = 10,
-    k: Annotated[int, typer.Option("--k", "-k", min=1, help="Number of neighbours.")] = 5,
+    k: options.KNeighbors = 5,
     leave_out: Annotated[
-        int, typer.Option(min=1, help="Labelled rows that each committee member leaves out.")
+        int,
+        typer.Option(
+            metavar="N", min=1, help="Labelled rows that each committee member leaves out."
+        ),
     ] = 1,
     utility: Annotated[
         Utility,
-        typer.Option(help="Ask where members agree least, by entropy, or by the margin."),
+        typer.Option(
+            metavar="|".join(Utility),
+            help="Ask where members agree least, by entropy, or by the margin.",
+        ),
     ] = Utility.AGREEMENT,
     diversity: Annotated[
         int,
-        typer.Option(min=1, help="Spread the choice over so many times as many useful rows."),
+        typer.Option(
+            metavar="N", min=1, help="Spread the choice over so many times as many useful rows."
+        ),
     ] = 1,
     metric: options.Metric = "minkowski",
-    seed: Annotated[int, typer.Option(min=0, help="Decides between equally useful rows.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Decides between equally useful rows.")
+    ] = 0,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="PATH", help="Write the chosen rows; - prints CSV."),
@@ -108,8 +118,6 @@ def query(
         format_of(str(output))
     pool = _read_pool(screen, source, unlabelled, metric)
     with screen.waiting("loading (the first run on a machine compiles for some seconds)"):
-        import numpy as np
-
         from allsplits import CommitteeQuery
 
         strategy = CommitteeQuery(
@@ -118,7 +126,7 @@ def query(
         )  # fmt: skip
     with screen.noting(pool.notes):
         batch = min(number, len(pool.candidates))
-        chosen = np.asarray(strategy.query(pool.X, pool.y, pool.candidates, batch))
+        chosen: Any = strategy.query(pool.X, pool.y, pool.candidates, batch)
         rows = _describe(strategy.shares, pool, chosen)
     for text in pool.notes:
         screen.note(text)
