@@ -53,6 +53,11 @@ class Curve:
         """The best score."""
         return float(self.scores.max())
 
+    @property
+    def log_scale(self) -> bool:
+        """Whether the values span so much that a logarithmic axis reads better."""
+        return bool(self.x[-1] > 200 * max(1, self.x[0]))
+
     def frame(self, backend: str | None = None) -> Any:
         """One row per value, as a pandas or polars data frame."""
         return make_frame({self.parameter: self.x, self.scoring: self.scores}, backend)
@@ -68,7 +73,7 @@ class Curve:
             markerfacecolor="#E69F00", markeredgecolor="black",
             label=f"best: {self.parameter} = {self.best}, {self.best_score:.4f}",
         )  # fmt: skip
-        if self.x[-1] > 200 * max(1, self.x[0]):
+        if self.log_scale:
             ax.set_xscale("log")
         else:
             ax.xaxis.get_major_locator().set_params(integer=True)

@@ -1,0 +1,57 @@
+"""Files out: written beside the place they belong and renamed, so that none is ever half there."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from allsplits.exceptions import InvalidInputError
+
+__all__ = ["write_file"]
+
+
+def write_file(parameter: str, name: Any, write: Callable[[BinaryIO], object]) -> Path:
+    """Write a file in one step: at every moment the old one or the new one is there, complete.
+
+    `parameter` is what the caller calls the path, for the error message.
+    """
+    try:
+        path = Path(name).resolve()
+    except TypeError as error:
+        raise InvalidInputError(f"{parameter} must be a path; got {name!r}") from error
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with path.open("wb") as file:  # a pipe or a device has no place to rename to
+                write(file)
+            return path
+        _write_and_rename(path, write)
+    except OSError as error:
+        raise InvalidInputError(
+            f"{parameter} must be a file that can be written; {name}: {error.strerror}"
+        ) from error
+    return path
+
+
+def _write_and_rename(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    beside = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.chmod(path.stat().st_mode if path.exists() else 0o666 & ~_umask())
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    """The process's mask for new files, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,218 @@
+"""`report`: from an evaluation, or from data, to a page one can show."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from allsplits._files import write_file
+from allsplits._validation import check_count, check_fraction
+from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.model_selection import Curve, Evaluation
+from allsplits.reports._page import render
+from allsplits.reports._rows import Rows
+from allsplits.reports._run import Run, run
+from allsplits.reports._summary import summarize
+
+__all__ = ["Report", "report"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """A page about one evaluation, made from a plain summary.
+
+    Notebooks display it.
+
+    Attributes
+    ----------
+    summary : dict
+        Everything the page says: text, numbers and lists.
+    evaluation : Evaluation
+        What it is about.
+    """
+
+    summary: dict[str, Any]
+    evaluation: Evaluation
+
+    def html(self) -> str:
+        """The page: one HTML text that needs no network and no other file."""
+        return render(self.summary)
+
+    def json(self) -> str:
+        """The summary as JSON."""
+        return json.dumps(self.summary, indent=1, allow_nan=False)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page, or the summary if `path` ends in ".json"; returns where it is.
+
+        The file is replaced in one step: it is never half there.
+        """
+        text = self.json() if str(path).lower().endswith(".json") else self.html()
+        return write_file("path", path, lambda file: file.write(text.encode("utf-8")))
+
+    def _repr_html_(self) -> str:
+        """Notebooks: the page in a frame of its own, so that no style leaks in or out."""
+        page = html.escape(self.html(), quote=True)
+        title = html.escape(self.summary["title"], quote=True)
+        return (
+            f'<iframe title="{title}" sandbox="allow-scripts" srcdoc="{page}" '
+            'style="width:100%;height:760px;border:1px solid #8888;border-radius:6px"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"Report({self.summary['answer']})"
+
+
+def report(
+    evaluation_or_X: Any,
+    y: Any = None,
+    *,
+    X: Any = None,
+    estimator: Any = None,
+    n_neighbors: int | Iterable[int] | None = None,
+    cv: Any = None,
+    scoring: str | None = None,
+    groups: Any = None,
+    curves: Sequence[Curve] | None = None,
+    against: Evaluation | Mapping[str, Evaluation] | None = None,
+    confidence: float = 0.95,
+    n_samples_shown: int = 12,
+    image_shape: Sequence[int] | None = None,
+    feature_names: Sequence[str] | None = None,
+    title: str = "Nearest neighbours, over every split",
+    notes: Sequence[str] = (),
+    n_jobs: int | None = None,
+    progress: bool = False,
+    path: str | Path | None = None,
+) -> Report:
+    """Make a page: the answer in a sentence, curves, confusion, samples to look at, all numbers.
+
+    Parameters
+    ----------
+    evaluation_or_X : Evaluation, or array-like or data frame of shape (n_samples, n_features)
+        The result of `evaluate`, or the samples: then k is chosen, the chosen model evaluated and
+        the curves computed here.
+    y : array-like of shape (n_samples,), default=None
+        Labels or targets, with samples.
+    X : array-like or data frame, default=None
+        With an Evaluation: its samples, so that the page can show them. They are not computed with.
+    estimator : KNeighborsClassifier or KNeighborsRegressor, default=None
+        With samples: the model; None means KNeighborsClassifier and the best k.
+    n_neighbors : int or iterable of int, default=None
+        With samples: candidates, of which the best is taken. None means 1 to 50 (as far as they
+        fit) without an estimator, and the estimator's own k with one.
+    cv, scoring, groups, n_jobs, progress :
+        With samples: as in `evaluate`.
+    curves : sequence of Curve, default=None
+        Curves to show. None with samples: the score against k, and the learning curve unless the
+        law keeps groups together.
+    against : Evaluation or dict of Evaluation, default=None
+        Others on the same samples to `compare` with, by name.
+    confidence : float, default=0.95
+        Confidence of the intervals.
+    n_samples_shown : int, default=12
+        How many hard samples, and suspected labels, are shown.
+    image_shape : (height, width) or (height, width, 3), default=None
+        Rows of X are pictures of this shape: show them.
+    feature_names : sequence of str, default=None
+        Names of the features; a data frame has its own.
+    title : str
+        Heading of the page.
+    notes : sequence of str, default=()
+        Sentences to add, for example how X was made.
+    path : str or Path, default=None
+        Where to save the page (``.json``: the summary).
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> from allsplits import report
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> page = report(X, y, n_neighbors=range(1, 21))
+    >>> page
+    Report(With ... nearest neighbours, 9... % of held-out samples are given their class, on average
+    over all ... splits; ...)
+    >>> sorted(page.summary)[:4]
+    ['answer', 'classes', 'comparisons', 'confusion']
+    """
+    check_count("n_samples_shown", n_samples_shown)
+    check_fraction("confidence", confidence)
+    if isinstance(evaluation_or_X, Evaluation):
+        given = {
+            "y": y, "estimator": estimator, "n_neighbors": n_neighbors, "cv": cv,
+            "scoring": scoring, "groups": groups,
+        }  # fmt: skip
+        _refuse_with_evaluation(given)
+        done = Run(evaluation_or_X, _check_curves(curves) or [], {}, [])
+    else:
+        if X is not None:
+            raise InvalidInputError("X must be given once; got it twice, first and as X=")
+        X = evaluation_or_X
+        Rows.read(X, _length(X), image_shape, feature_names)
+        done = run(
+            X, y, estimator=estimator, n_neighbors=n_neighbors, cv=cv, scoring=scoring,
+            groups=groups, curves=_check_curves(curves), n_jobs=n_jobs, progress=progress,
+        )  # fmt: skip
+    summary = summarize(
+        done.evaluation,
+        rows=Rows.read(X, len(done.evaluation.y), image_shape, feature_names),
+        curves=done.curves,
+        against=_named(against),
+        confidence=confidence,
+        n_samples_shown=n_samples_shown,
+        title=title,
+        notes=[*done.notes, *([notes] if isinstance(notes, str) else notes)],
+        timings=done.timings,
+    )
+    made = Report(summary, done.evaluation)
+    if path is not None:
+        made.save(path)
+    return made
+
+
+def _refuse_with_evaluation(given: dict[str, Any]) -> None:
+    wrong = [name for name, value in given.items() if value is not None]
+    if wrong:
+        raise InvalidInputError(
+            f"{', '.join(wrong)} must not be given with an Evaluation, which is already computed; "
+            "pass X and y instead of it"
+        )
+
+
+def _length(X: Any) -> int:
+    """Number of samples; whatever is wrong with X is said by the checks that follow."""
+    return len(X) if hasattr(X, "__len__") else getattr(X, "shape", (0,))[0]
+
+
+def _check_curves(curves: Any) -> list[Curve] | None:
+    if curves is None:
+        return None
+    listed = [curves] if isinstance(curves, Curve) else list(curves)
+    for curve in listed:
+        if not isinstance(curve, Curve):
+            raise InvalidTypeError(
+                "curves must hold Curves (of validation_curve, learning_curve, cmc_curve); got "
+                f"{type(curve).__name__}"
+            )
+    return listed
+
+
+def _named(against: Any) -> dict[str, Evaluation]:
+    if against is None:
+        return {}
+    if isinstance(against, Evaluation):
+        return {"the other": against}
+    if not isinstance(against, Mapping):
+        raise InvalidTypeError(
+            "against must be an Evaluation or a dict of them by name; got "
+            f"{type(against).__name__}"
+        )
+    return {str(name): value for name, value in against.items()}
