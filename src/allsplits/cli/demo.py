@@ -68,4 +68,4 @@ def _write_digits(path: str) -> None:
     digits = load_digits()
     columns = dict(zip(digits.feature_names, digits.data.astype(int).T, strict=True))
     frame = nw.from_dict({**columns, "digit": digits.target}, backend=frame_library())  # type: ignore[arg-type]
-    write_table("demo", path, frame)
+    write_table("FOLDER", path, frame)

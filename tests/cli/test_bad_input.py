@@ -1,0 +1,122 @@
+"""Every kind of bad input: exit code 2, a reason that helps, never a traceback."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from cli.command import refused
+
+GOOD = "a,b,y\n" + "".join(f"{i},{i * i % 7},{'pq'[i % 2]}\n" for i in range(12))
+TEXT = "a,kind,y\n" + "".join(f"{i},{'rgb'[i % 3]},{i % 2}\n" for i in range(12))
+NAMES = "a,id,y\n" + "".join(f"{i},row{i},{i % 2}\n" for i in range(12))
+MISSING = "a,b,y\n1,2,p\n3,,q\n4,NA,p\n5,6,\n"
+
+#: contents of the file, arguments, what the error must say
+CASES = {
+    "no target": (GOOD, [], ["--target", "a, b, y"]),
+    "unknown target": (GOOD, ["-t", "z"], ["no 'z'", "columns are a, b, y"]),
+    "nearly the target": ("length,species\n1,p\n", ["-t", "speces"], ["did you mean 'species'"]),
+    "no header": ("5.1,3.5,0\n4.9,3.0,1\n", ["-t", "y"], ["--no-header"]),
+    "text column": (TEXT, ["-t", "y"], ["kind: 'r', 'g', 'b' (3 different)", "--one-hot"]),
+    "column of names": (NAMES, ["-t", "y"], ["id: 'row0'", "--drop 'id'"]),
+    "one-hot of names": (NAMES, ["-t", "y", "--one-hot", "id"], ["12 columns for 12 rows"]),
+    "missing values": (MISSING, ["-t", "y"], ["b: 2 rows, first row 1", "y (the target): 1 row",
+                                              "--drop-missing", "--drop 'b'"]),
+    "all rows missing": ("a,y\n,p\n1,\n", ["-t", "y", "--drop-missing"], ["leaves no row"]),
+    "infinity": ("a,y\n1,p\ninf,q\n", ["-t", "y"], ["'a' must be finite", "row 1"]),
+    "drop unknown": (GOOD, ["-t", "y", "--drop", "a,zzz"], ["--drop", "'zzz'"]),
+    "drop the target": (GOOD, ["-t", "y", "--drop", "y"], ["'y' is the target"]),
+    "drop everything": (GOOD, ["-t", "y", "--drop", "a,b"], ["at least one column"]),
+    "duplicate names": ("a,a,y\n1,2,p\n", ["-t", "y"], ["each column once", "'a'"]),
+    "empty": ("", ["-t", "y"], ["is empty"]),
+    "header only": ("a,b,y\n", ["-t", "y"], ["no rows"]),
+    "ragged": ("a,b,y\n1,2,p\n3,4,q,5,6\n", ["-t", "y"], ["cannot read", "as CSV"]),
+    "not utf-8": (b"a,b,y\n1,2,caf\xe9\n", ["-t", "y"], ["cannot read", "as CSV"]),
+    "bad k": (GOOD, ["-t", "y", "-k", "5-1"], ["--k must be numbers", "'5-1'"]),
+    "k of zero": (GOOD, ["-t", "y", "-k", "0"], ["--k must be numbers"]),
+    "bad cv": (GOOD, ["-t", "y", "--cv", "folds:5"], ["--cv must be one of stratified:FOLDS"]),
+    "cv without a number": (GOOD, ["-t", "y", "--cv", "lpo"], ["--cv must be one of"]),
+    "cv with a wrong number": (GOOD, ["-t", "y", "--cv", "holdout:2"], ["--cv must be one of"]),
+    "groups of no column": (GOOD, ["-t", "y", "--cv", "groups:site"], ["no 'site'"]),
+    "bad weights": (GOOD, ["-t", "y", "--weights", "none"], ["uniform"]),
+    "bad task": (GOOD, ["-t", "y", "--task", "guess"], ["regression"]),
+    "regression on text": (GOOD, ["-t", "y", "--task", "regression"], ["needs a target"]),
+    "classes with fractions": ("a,y\n1,0.5\n2,1.5\n", ["-t", "y", "--task", "classification"],
+                               ["--task regression"]),
+    "unknown option": (GOOD, ["-t", "y", "--nonsense"], ["--nonsense"]),
+    "report nowhere": (GOOD, ["-t", "y", "--report", "/no/such/folder/r.html"],
+                       ["--report must be in a folder that exists"]),
+    "bad image": (GOOD, ["-t", "y", "--report", "r.html", "--image", "8"], ["--image must be"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bad_tables_and_options(name, table):
+    text, arguments, words = CASES[name]
+    error = refused("evaluate", table(text), *arguments)
+    for word in words:
+        assert word in error, error
+
+
+#: errors of the library itself, behind the imports that take time
+LATE = {
+    "one class": ("a,y\n1,p\n2,p\n3,p\n", ["-t", "y"], "at least 2 classes"),
+    "unknown metric": (GOOD, ["-t", "y", "--metric", "nonsense"], "nonsense"),
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_what_the_library_refuses(name, table):
+    text, arguments, word = LATE[name]
+    assert word in refused("evaluate", table(text), *arguments)
+
+
+def test_files_that_are_not_there_or_not_files(tmp_path):
+    assert "there is no file" in refused("evaluate", tmp_path / "none.csv", "-t", "y")
+    (tmp_path / "folder.csv").mkdir()
+    assert "cannot read" in refused("evaluate", tmp_path / "folder.csv", "-t", "y")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather", "npz", "npy", "csv.gz"])
+def test_damaged_files(ending, table):
+    content = gzip.compress(GOOD.encode())[:-20] if ending == "csv.gz" else b"no such thing"
+    error = refused("evaluate", table(content, f"bad.{ending}"), "-t", "y")
+    assert "cannot read" in error
+
+
+def test_arrays_of_different_lengths(tmp_path):
+    np.savez(tmp_path / "bad.npz", X=np.zeros((3, 2)), y=np.zeros(4))
+    error = refused("evaluate", tmp_path / "bad.npz", "-t", "y")
+    assert "one entry for each row" in error
+
+
+def test_unknown_endings_name_the_known_ones(table):
+    error = refused("evaluate", table(GOOD, "data.xlsx"), "-t", "y")
+    assert ".parquet" in error
+    assert "--format" in error
+
+
+def test_empty_standard_input():
+    assert "standard input is empty" in refused("evaluate", "-", "-t", "y")
+
+
+def test_labels_must_fit(table):
+    points, labels = table(GOOD), table("y\np\nq\n", "labels.csv")
+    assert "2 rows for 12" in refused("evaluate", points, "--labels", labels, "-t", "y")
+
+
+def test_other_commands_refuse_too(table):
+    good, text = table(GOOD), table(TEXT, "text.csv")
+    assert "--sizes must be" in refused("curve", good, "-t", "y", "--sizes", "few")
+    assert "--other-k" in refused("compare", good, "-t", "y")
+    assert "every row has a y" in refused("query", good, "-t", "y")
+    assert "it lacks b" in refused("query", good, text, "-t", "y")
+    assert "must end in one of" in refused("condense", good, "-t", "y", "-o", "rows.xyz")
+    short = table("a,b\n1,2\n", "short.csv")
+    error = refused("compare", good, "-t", "y", "--other-features", short)
+    assert "1 rows for 12" in error
+
+
+def test_no_command_shows_the_help_and_a_wrong_one_is_named():
+    assert "nonsense" in refused("nonsense")
