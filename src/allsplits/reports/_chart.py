@@ -87,7 +87,9 @@ def _x_ticks(x: Any, log: bool) -> list[float]:
         powers = [10.0**p for p in range(math.ceil(math.log10(low)), int(math.log10(high)) + 1)]
         return powers or [low, high]
     inside = [t for t in _ticks(low, high, 8) if low <= t <= high and t == int(t)]
-    return inside or [low, high]
+    if not inside:
+        return [low, high]
+    return inside if inside[0] - low < 0.06 * (high - low) else [low, *inside]
 
 
 def _thin(px: Any, best: int, most: int) -> list[int]:

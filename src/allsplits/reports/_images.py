@@ -36,9 +36,7 @@ def check_image_shape(image_shape: Any, n_features: int) -> tuple[int, ...] | No
     return sides
 
 
-def png_address(
-    row: NDArray[np.float64], shape: tuple[int, ...], low: float, high: float
-) -> str:
+def png_address(row: NDArray[np.float64], shape: tuple[int, ...], low: float, high: float) -> str:
     """One sample as a picture; `low` is black and `high` is white."""
     scaled = (row.reshape(shape) - low) / ((high - low) or 1.0)
     pixels = np.rint(255 * np.clip(np.nan_to_num(scaled), 0, 1)).astype(np.uint8)

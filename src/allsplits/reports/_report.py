@@ -138,8 +138,8 @@ def report(
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> page = report(X, y, n_neighbors=range(1, 21))
     >>> page
-    Report(With ... nearest neighbours, 9... % of held-out samples are given their class, on average
-    over all ... splits; ...)
+    Report(With ... nearest neighbours, 9... of held-out samples are given their class, on average
+    over all splits (...); ...)
     >>> sorted(page.summary)[:4]
     ['answer', 'classes', 'comparisons', 'confusion']
     """
@@ -212,7 +212,6 @@ def _named(against: Any) -> dict[str, Evaluation]:
         return {"the other": against}
     if not isinstance(against, Mapping):
         raise InvalidTypeError(
-            "against must be an Evaluation or a dict of them by name; got "
-            f"{type(against).__name__}"
+            f"against must be an Evaluation or a dict of them by name; got {type(against).__name__}"
         )
     return {str(name): value for name, value in against.items()}

@@ -42,21 +42,19 @@ class Rows:
             if image_shape is not None:
                 raise InvalidInputError("image_shape needs X, the samples themselves; got none")
             return None
-        frame = nw.from_native(X, pass_through=True, eager_only=True)
-        is_frame = isinstance(frame, nw.DataFrame)
-        points = frame if is_frame else check_points(X, at_least=1, allow_nan=True)
-        if len(points) != n_samples:
+        columns: Any = nw.from_native(X, pass_through=True, eager_only=True)
+        if not isinstance(columns, nw.DataFrame) or image_shape is not None:
+            columns = check_points(X, at_least=1, allow_nan=True)
+        if len(columns) != n_samples:
             raise InvalidInputError(
-                f"X must have one row for each of the {n_samples} samples; got {len(points)}"
+                f"X must have one row for each of the {n_samples} samples; got {len(columns)}"
             )
-        n_features = len(points.columns) if is_frame else points.shape[1]
-        names = list(points.columns) if is_frame else [f"x{i}" for i in range(n_features)]
-        names = _check_names(feature_names, names)
+        n_features = columns.shape[1]
+        own = getattr(columns, "columns", None) or [f"x{i}" for i in range(n_features)]
+        names = _check_names(feature_names, own)
         shape = check_image_shape(image_shape, n_features)
-        numbers = check_points(X, at_least=1, allow_nan=True) if shape else None
-        low, high = (0.0, 1.0) if numbers is None else _range(numbers)
-        kept = numbers if numbers is not None else points
-        return cls([as_text(n) for n in names], kept, n_features, shape, low, high)
+        low, high = (0.0, 1.0) if shape is None else _range(columns)
+        return cls([as_text(name) for name in names], columns, n_features, shape, low, high)
 
     def values(self, row: int) -> list[str]:
         """The sample's values, as many as are shown."""

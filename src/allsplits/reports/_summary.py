@@ -11,9 +11,15 @@ from typing import Any
 import numpy as np
 
 from allsplits.model_selection import Curve, Evaluation, Interval, compare
-from allsplits.model_selection._evaluation import count_in_words
 from allsplits.reports._rows import Rows, hardest, suspects
-from allsplits.reports._text import as_number, as_text, score_in_words, sentence, written_out
+from allsplits.reports._text import (
+    as_number,
+    as_text,
+    count_as_text,
+    score_in_words,
+    sentence,
+    written_out,
+)
 
 __all__ = ["summarize"]
 
@@ -24,8 +30,8 @@ NOISE = (
 )
 _INTERVAL = (
     "The interval is the central-limit interval of Bayle et al. (2020) from the sample scores, for "
-    "the sampling noise of this data set. It is too narrow for few neighbours: an interval of 0.95 "
-    "covers about 0.85 to 0.9 for k up to 5 in our simulations."
+    "the sampling noise of this data set. It is too narrow for few neighbours: a 95 % interval "
+    "covers about 85 to 90 % for k up to 5 in our simulations."
 )
 _PACKAGES = ("allsplits", "numpy", "scipy", "scikit-learn", "numba")
 
@@ -44,16 +50,15 @@ def summarize(
 ) -> dict[str, Any]:
     """The summary of one evaluation; JSON can hold it."""
     interval = evaluation.interval(confidence)
-    splits = count_in_words(evaluation.n_splits)
     return {
         "title": as_text(title),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "answer": sentence(evaluation, interval, splits),
+        "answer": sentence(evaluation, interval),
         "score": _score(evaluation),
         "interval": _interval(evaluation.scoring, interval),
         "law": {
             "text": str(evaluation.law),
-            "n_splits": splits,
+            "n_splits": count_as_text(evaluation.n_splits),
             "n_splits_written_out": written_out(evaluation.n_splits),
         },
         "data": _data(evaluation, rows),
@@ -93,10 +98,11 @@ def _fraction(fraction: Any) -> str | None:
 
 
 def _interval(scoring: str, interval: Interval) -> dict[str, Any]:
+    ends = sorted(interval, reverse=scoring.startswith("neg_"))
     return {
         "low": as_number(interval.low),
         "high": as_number(interval.high),
-        "in_words": [score_in_words(scoring, end) for end in interval],
+        "in_words": [score_in_words(scoring, end) for end in ends],
         "confidence": interval.confidence,
         "standard_error": interval.standard_error,
         "n_units": interval.n_units,

@@ -6,13 +6,25 @@ import math
 from typing import Any
 
 from allsplits.model_selection import Evaluation, Interval
+from allsplits.model_selection._evaluation import count_in_words
 
-__all__ = ["as_number", "as_text", "percent", "score_in_words", "sentence", "written_out"]
+__all__ = [
+    "as_number",
+    "as_text",
+    "count_as_text",
+    "percent",
+    "score_in_words",
+    "sentence",
+    "written_out",
+]
 
 #: Labels and names are cut after this many characters.
 _LONGEST = 200
 #: Numbers of splits with more digits than this are not written out.
 _MOST_DIGITS = 20_000
+#: A share this close to one is one.
+_ROUNDING = 1e-9
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def as_text(value: Any) -> str:
@@ -29,11 +41,21 @@ def as_number(value: Any) -> float | None:
 
 
 def percent(value: float) -> str:
-    """A share with two digits after the point; never 100 % unless it is."""
+    """A share with two digits after the point; 100 % only if it is that up to rounding errors."""
     text = f"{100 * value:.2f}"
-    if text == "100.00" and value < 1:
+    if text == "100.00" and value < 1 - _ROUNDING:
         text = "99.99"
-    return f"{text} %"
+    return f"{text}\u00a0%"
+
+
+def count_as_text(number: int) -> str:
+    """A count as one prints it: 10³⁸⁰, 1.54 · 10⁹⁵, 4,950."""
+    words = count_in_words(number)
+    mantissa, _, power = words.removeprefix("about ").replace("10^", "e").partition("e")
+    if not power:
+        return words
+    ten = "10" + power.translate(_SUPERSCRIPTS)
+    return f"{mantissa} · {ten}" if mantissa else f"about {ten}"
 
 
 def written_out(number: int) -> str | None:
@@ -56,7 +78,7 @@ def score_in_words(scoring: str, value: float) -> str:
     return f"{-value:.6g}" if scoring.startswith("neg_") else percent(value)
 
 
-def sentence(evaluation: Evaluation, interval: Interval, splits: str) -> str:
+def sentence(evaluation: Evaluation, interval: Interval) -> str:
     """The answer in one sentence."""
     scoring, k = evaluation.scoring, evaluation.n_neighbors
     value = score_in_words(scoring, evaluation.score)
@@ -73,7 +95,8 @@ def sentence(evaluation: Evaluation, interval: Interval, splits: str) -> str:
             f"{value} of the time, on average over the classes",
         }.get(scoring, f"{value} of held-out samples have their class among the {rank} nearest")
         span = f"{percent(interval.low)} to {percent(interval.high)}"
+    splits = count_as_text(evaluation.n_splits)
     return (
-        f"{claim}, on average over all {splits} splits; for other data from the same source the "
-        f"{interval.confidence:.4g} interval is {span}."
+        f"{claim}, on average over all splits ({splits}); for other data from the "
+        f"same source the {100 * interval.confidence:.4g}\u00a0% interval is {span}."
     )
