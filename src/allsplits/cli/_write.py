@@ -15,7 +15,7 @@ from allsplits.exceptions import InvalidInputError
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["check_output", "write_table"]
+__all__ = ["check_output", "check_table_output", "write_table"]
 
 
 def check_output(option: str, name: str | None, *inputs: str | None) -> None:
@@ -35,12 +35,30 @@ def check_output(option: str, name: str | None, *inputs: str | None) -> None:
             raise InvalidInputError(f"{option} must not be the file that is read; got {name}")
 
 
+def check_table_output(option: str, name: str | None, *inputs: str | None) -> None:
+    """As above, for a table: its ending must say what it is."""
+    check_output(option, name, *inputs)
+    if name is not None:
+        output_format(option, name)
+
+
+def output_format(option: str, name: str) -> str:
+    """The format by the file's ending; CSV for standard output, pipes and devices."""
+    path = Path(name)
+    if name == STDIN or (path.exists() and not path.is_file()):
+        return "csv"
+    try:
+        return format_of(name)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{option}: {str(error).partition(': say')[0]}") from None
+
+
 def write_table(option: str, name: str, frame: nw.DataFrame[Any]) -> None:
     """Write a table in the format of the file's ending; ``-`` is CSV on standard output."""
     if name == STDIN:
         sys.stdout.write(_as_text(frame, ","))
         return
-    file_format = format_of(name)
+    file_format = output_format(option, name)
     write_file(option, name, lambda file: _write(frame, file_format, file))
 
 

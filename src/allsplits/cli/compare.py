@@ -149,7 +149,7 @@ def _document(
 
 
 def _show(screen: Screen, labelled: Labelled, found: Comparison, names: tuple[str, str]) -> None:
-    screen.print(labelled.sentence())
+    screen.line(labelled.sentence())
     screen.print()
     table = make_table(
         "The same rows, the same splits", "", found.first.scoring, "model", right=(1,)

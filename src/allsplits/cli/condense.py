@@ -9,10 +9,10 @@ import typer
 
 from allsplits.cli import _options as options
 from allsplits.cli._load import Source, load
-from allsplits.cli._read import STDIN, format_of
+from allsplits.cli._read import STDIN
 from allsplits.cli._screen import Screen
 from allsplits.cli._target import Task
-from allsplits.cli._write import check_output, write_table
+from allsplits.cli._write import check_table_output, write_table
 
 __all__ = ["Method", "Reduction", "condense"]
 
@@ -80,9 +80,7 @@ def condense(
     source = Source(
         file, target, labels, file_format, not no_header, drop, one_hot, standardize, drop_missing
     )
-    check_output("--output", output, file, labels)
-    if output != STDIN:
-        format_of(output)
+    check_table_output("--output", output, file, labels)
     labelled = load(screen, source, Task.CLASSIFICATION, metric="euclidean")
     with screen.waiting("choosing rows"), screen.noting(labelled.data.notes):
         from allsplits import CondensedReduced, FastCondensed

@@ -12,7 +12,7 @@ from allsplits.cli._model import Model
 from allsplits.cli._parse import parse_sizes
 from allsplits.cli._screen import Screen, bar, make_table
 from allsplits.cli._target import Task
-from allsplits.cli._write import check_output, write_table
+from allsplits.cli._write import check_table_output, write_table
 
 if TYPE_CHECKING:
     from allsplits.model_selection import Curve
@@ -86,7 +86,7 @@ def run_curve(
 ) -> None:  # fmt: skip
     """Everything after the options are read."""
     train_sizes = None if sizes is None else parse_sizes("--sizes", sizes)
-    check_output("--output", output, source.file, source.labels)
+    check_table_output("--output", output, source.file, source.labels)
     labelled = load(screen, source, task, metric=model.metric)
     with screen.waiting("loading (the first run on a machine compiles for some seconds)"):
         from allsplits import learning_curve
@@ -104,7 +104,7 @@ def run_curve(
     if as_json:
         screen.json(_document(labelled, found, k))
     elif output != "-":
-        screen.print(labelled.sentence())
+        screen.line(labelled.sentence())
         screen.print()
         screen.print(_table(found, k))
     if output not in (None, "-"):

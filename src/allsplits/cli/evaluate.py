@@ -140,7 +140,7 @@ def run_evaluate(
 def _show(
     screen: Screen, labelled: Labelled, best: Evaluation, curve: Curve | None, hardest: int
 ) -> None:
-    screen.print(labelled.sentence())
+    screen.line(labelled.sentence())
     screen.print()
     screen.print(_answer(best))
     if curve is not None:

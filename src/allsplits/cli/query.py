@@ -12,10 +12,10 @@ import typer
 from allsplits.cli import _options as options
 from allsplits.cli._load import Source, read_source
 from allsplits.cli._prepare import Data, find_column, listed, prepare
-from allsplits.cli._read import STDIN, format_of, read_table
+from allsplits.cli._read import STDIN, read_table
 from allsplits.cli._screen import Screen, make_table
 from allsplits.cli._target import class_labels
-from allsplits.cli._write import check_output, write_table
+from allsplits.cli._write import check_table_output, write_table
 from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -113,9 +113,7 @@ def query(
     source = Source(
         file, target, None, file_format, not no_header, drop, one_hot, standardize, drop_missing
     )
-    check_output("--output", output, file, unlabelled)
-    if output not in (None, STDIN):
-        format_of(str(output))
+    check_table_output("--output", output, file, unlabelled)
     pool = _read_pool(screen, source, unlabelled, metric)
     with screen.waiting("loading (the first run on a machine compiles for some seconds)"):
         from allsplits import CommitteeQuery

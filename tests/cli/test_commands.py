@@ -1,0 +1,178 @@
+"""Each command on real files, against the library called on the same numbers."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.model_selection import LeavePOut
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+from allsplits import (
+    CommitteeQuery,
+    CondensedReduced,
+    compare,
+    evaluate,
+    learning_curve,
+    validation_curve,
+)
+from cli.command import iris_frame, run
+
+X, Y = load_iris(return_X_y=True)
+
+
+def test_evaluate_answers_in_words(iris):
+    done = run("evaluate", iris, "-t", "species", "-k", "1-8", "--cv", "lpo:30")
+    curve = validation_curve(
+        KNeighborsClassifier(), X, Y, n_neighbors=range(1, 9), cv=LeavePOut(30)
+    )  # fmt: skip
+    assert "150 rows, 4 features, target species (3 classes)" in done.out
+    assert f"Accuracy {curve.best_score:.4f} with k = {curve.best}" in done.out
+    for score in curve.scores:
+        assert f"{score:.6f}" in done.out
+    assert "\x1b" not in done.out + done.err  # plain where there is no terminal
+    assert "best of 8" in done.err
+
+
+def test_evaluate_writes_the_report_and_says_what_it_did_to_the_data(tmp_path):
+    """Text, missing values, scaling and regression at once; every step is told."""
+    frame = iris_frame().with_columns(
+        price=pl.Series(X[:, 0] * 1.5 + X[:, 3]),
+        petal_width=pl.Series([None, *X[1:, 3].tolist()]),
+    )
+    frame.write_csv(tmp_path / "prices.csv")
+    page = tmp_path / "page.html"
+    done = run(
+        "evaluate", tmp_path / "prices.csv", "-t", "price", "--one-hot", "species", "-k", "1-5",
+        "--standardize", "--drop-missing", "--report", page, "--json",
+    )  # fmt: skip
+    kinds = (frame["species"].to_numpy()[1:, None] == np.unique(frame["species"])).astype(float)
+    features = np.column_stack([X[1:], kinds])
+    features = (features - features.mean(axis=0)) / features.std(axis=0)
+    target = frame["price"].to_numpy()[1:]
+    expected = validation_curve(
+        KNeighborsRegressor(), features, target, n_neighbors=range(1, 6)
+    )  # fmt: skip
+    found = json.loads(done.out)
+    assert found["data"]["task"] == "regression"
+    assert [point["score"] for point in found["curve"]] == pytest.approx(expected.scores.tolist())
+    assert 0 not in [row["row"] for row in found["hardest"]]  # row 0 was left out
+    for words in ("1 of 150 rows left out", "before any split", "one column for each of 3"):
+        assert words in done.err
+        assert any(words in note for note in found["notes"])
+    text = page.read_text(encoding="utf-8")
+    assert text.lstrip().lower().startswith("<!doctype html")
+    assert "price" in text
+    assert "before any split" in text
+    assert list(tmp_path.glob(".*")) == []
+
+
+def test_evaluate_by_groups_and_by_rank(tmp_path):
+    frame = iris_frame().with_columns(site=pl.Series([f"s{i % 5}" for i in range(150)]))
+    frame.write_parquet(tmp_path / "sites.parquet")
+    arguments = ("-t", "species", "--cv", "groups:site", "--scoring", "recall@3", "--json")
+    found = json.loads(run("evaluate", tmp_path / "sites.parquet", *arguments).out)
+    from sklearn.model_selection import LeaveOneGroupOut
+
+    expected = evaluate(
+        KNeighborsClassifier(), X, Y, cv=LeaveOneGroupOut(), groups=np.arange(150) % 5,
+        scoring="recall@3",
+    )  # fmt: skip
+    assert found["score"] == pytest.approx(expected.score, abs=1e-12)
+    assert found["n_splits"] == 5
+    assert found["data"]["n_features"] == 4
+
+
+def test_curve_writes_every_point(iris, tmp_path):
+    output = tmp_path / "curve.csv"
+    done = run("curve", iris, "-t", "species", "--output", output)
+    expected = learning_curve(KNeighborsClassifier(1), X, Y)
+    written = pl.read_csv(output)
+    assert written["train_size"].to_list() == list(range(1, 150))
+    assert written["accuracy"].to_list() == pytest.approx(expected.scores.tolist())
+    assert "149 points written" in done.err
+    assert f"{expected.scores[-1]:.6f}" in done.out
+
+
+def test_query_names_the_rows_of_the_second_file(tmp_path):
+    frame = iris_frame().sample(fraction=1.0, shuffle=True, seed=3)
+    labelled, rest = frame[:40], frame[40:].drop("species").with_row_index("id")
+    labelled.write_csv(tmp_path / "labelled.csv")
+    rest.drop("id").write_csv(tmp_path / "rest.csv")
+    output = tmp_path / "ask.csv"
+    done = run(
+        "query", tmp_path / "labelled.csv", tmp_path / "rest.csv", "-t", "species", "-n", "6",
+        "--json", "--output", output,
+    )  # fmt: skip
+    asked = json.loads(done.out)["rows"]
+    points = np.vstack([labelled.drop("species").to_numpy(), rest.drop("id").to_numpy()])
+    labels = [*labelled["species"].to_list(), *[None] * 110]
+    agreement = CommitteeQuery(5).agreement(points, labels)
+    assert [row["agreement"] for row in asked] == pytest.approx(sorted(agreement)[:6])
+    assert [agreement[row["row"]] for row in asked] == pytest.approx(sorted(agreement)[:6])
+    assert pl.read_csv(output).equals(rest.drop("id")[[row["row"] for row in asked]])
+
+
+def test_query_takes_the_rows_without_a_label(tmp_path):
+    frame = iris_frame().with_columns(
+        species=pl.when(pl.int_range(pl.len()) % 3 == 0).then("species")
+    )
+    frame.write_csv(tmp_path / "part.csv")
+    done = run("query", tmp_path / "part.csv", "-t", "species", "-n", "4", "-o", "-", "-q")
+    asked = pl.read_csv(done.stdout)
+    assert len(asked) == 4
+    assert asked["species"].null_count() == 4
+    assert done.err == ""
+
+
+def test_condense_writes_the_rows_that_the_library_keeps(iris, tmp_path):
+    output = tmp_path / "small.parquet"
+    done = run("condense", iris, "-t", "species", "--output", output, "--json")
+    expected = CondensedReduced().fit(X, Y).sample_indices_.tolist()
+    assert json.loads(done.out)["rows"] == expected
+    assert pl.read_parquet(output).equals(iris_frame()[expected])
+    assert f"{len(expected)} of 150 rows kept" in done.err
+
+
+def test_compare_two_sets_of_features(iris, tmp_path):
+    np.save(tmp_path / "other.npy", X[:, :2])
+    done = run(
+        "compare", iris, "-t", "species", "--other-features", tmp_path / "other.npy", "--json",
+        "--k", "5", "--other-k", "9",
+    )  # fmt: skip
+    expected = compare(
+        evaluate(KNeighborsClassifier(5), X, Y), evaluate(KNeighborsClassifier(9), X[:, :2], Y)
+    )
+    found = json.loads(done.out)
+    assert found["difference"] == pytest.approx(expected.difference, abs=1e-12)
+    assert found["interval"]["low"] == pytest.approx(expected.interval.low, abs=1e-12)
+    assert found["decided"] is expected.decided
+
+
+def test_demo_writes_the_report_and_prints_where(tmp_path):
+    done = run("demo", tmp_path / "here")
+    page = tmp_path / "here" / "report.html"
+    assert f"The report is in {page.resolve()}" in done.out
+    assert "digits.csv: 1,797 rows, 64 features, target digit (10 classes)" in done.out
+    assert len(pl.read_csv(tmp_path / "here" / "digits.csv")) == 1797
+    assert page.stat().st_size > 10_000
+
+
+def test_half_a_million_rows_in_a_parquet_file(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 3, 500_000)
+    points = rng.normal(size=(500_000, 2)) + 2.5 * labels[:, None]
+    pl.DataFrame({"a": points[:, 0], "b": points[:, 1], "y": labels}).write_parquet(
+        tmp_path / "big.parquet"
+    )
+    done = run(
+        "evaluate", tmp_path / "big.parquet", "-t", "y", "-k", "1", "--cv", "loo", "--json"
+    )  # fmt: skip
+    found = json.loads(done.out)
+    # a tree of our own: the nearest other row decides
+    from scipy.spatial import cKDTree
+
+    nearest = cKDTree(points).query(points, k=2, workers=-1)[1][:, 1]
+    assert found["score"] == pytest.approx(np.mean(labels[nearest] == labels), abs=1e-12)
+    assert found["n_splits"] == 500_000
