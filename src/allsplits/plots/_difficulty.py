@@ -1,0 +1,112 @@
+"""How hard the samples are: their scores in order, class by class."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from allsplits._validation import check_count
+from allsplits.exceptions import InvalidTypeError
+from allsplits.model_selection import Evaluation, evaluate
+from allsplits.plots._style import axes_or_new, class_looks
+
+__all__ = ["SampleDifficultyDisplay"]
+
+#: With more classes than this all samples make one line.
+_MOST_LINES = 7
+
+
+class SampleDifficultyDisplay:
+    """How often each sample is right when it is held out, hardest first, one line per class.
+
+    A class that is easy lies flat at the top; the height at the left is that of its hardest
+    samples. For regression it is the expected squared error, largest first.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        Result of `evaluate`.
+
+    Examples
+    --------
+    >>> from allsplits.plots import SampleDifficultyDisplay
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = SampleDifficultyDisplay.from_estimator(KNeighborsClassifier(5), X, y)
+    >>> len(display.ax_.get_lines())
+    3
+    """
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        if not isinstance(evaluation, Evaluation):
+            raise InvalidTypeError(
+                f"evaluation must be an Evaluation; got {type(evaluation).__name__}"
+            )
+        self.evaluation = evaluation
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, n_named: int = 5, **options: Any
+    ) -> Self:
+        """Compute and draw; `options` are those of `evaluate`."""
+        return cls(evaluate(estimator, X, y, **options)).plot(ax, n_named=n_named)
+
+    def plot(self, ax: Any = None, *, n_named: int = 5) -> Self:
+        """Draw the lines, with the row numbers of the hardest samples.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        n_named : int, default=5
+            How many of the hardest samples are named.
+
+        Returns
+        -------
+        self
+            With `ax_` and `figure_`.
+        """
+        check_count("n_named", n_named)
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
+        places = self._draw_lines()
+        for row in self.evaluation.hardest(n_named).tolist():
+            if row in places:
+                self.ax_.annotate(
+                    str(row), places[row], xytext=(6, 4), textcoords="offset points", fontsize=8
+                )
+        self.ax_.set(xlabel="share of the samples, hardest first", title="difficulty of samples")
+        self.ax_.grid(alpha=0.3)
+        return self
+
+    def _draw_lines(self) -> dict[int, tuple[float, float]]:
+        """Draw each class; returns where each row is."""
+        evaluation = self.evaluation
+        regression = evaluation.classes is None
+        values = -evaluation.sample_scores if regression else evaluation.sample_scores
+        places: dict[int, tuple[float, float]] = {}
+        parts = self._parts()
+        for (name, rows), look in zip(parts, class_looks(len(parts)), strict=True):
+            held = rows[np.isfinite(values[rows])]
+            order = held[np.argsort(evaluation.sample_scores[held], kind="stable")]
+            share = (np.arange(len(order)) + 0.5) / max(1, len(order))
+            self.ax_.plot(
+                share, values[order], color=look.color, linestyle=look.line, marker=look.marker,
+                markevery=max(1, len(order) // 12), markersize=5, label=name,
+            )  # fmt: skip
+            places.update(zip(order.tolist(), zip(share, values[order], strict=True), strict=True))
+        if len(parts) > 1:
+            self.ax_.legend()
+        if regression:
+            self.ax_.set(ylabel="expected squared error", yscale="log")
+        else:
+            self.ax_.set(ylabel="how often right when held out", ylim=(-0.03, 1.03))
+        return places
+
+    def _parts(self) -> list[tuple[str, Any]]:
+        classes, y = self.evaluation.classes, self.evaluation.y
+        if classes is None or len(classes) > _MOST_LINES:
+            return [("all samples", np.arange(len(y)))]
+        return [(str(name), np.flatnonzero(y == name)) for name in classes]

@@ -1,0 +1,199 @@
+"""Displays: they draw what the results hold, on given or new axes, readable without colours."""
+
+import sys
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_rgb
+from sklearn.datasets import load_diabetes, load_iris, make_blobs, make_moons
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+from allsplits import CondensedReduced, cmc_curve, evaluate, learning_curve, validation_curve
+from allsplits.exceptions import MissingExtraError
+from allsplits.plots import (
+    CMCCurveDisplay,
+    ConfusionMatrixDisplay,
+    DecisionMapDisplay,
+    LearningCurveDisplay,
+    SampleDifficultyDisplay,
+    ValidationCurveDisplay,
+)
+from allsplits.plots._style import class_looks
+from unit.refused import refused
+
+KNN = KNeighborsClassifier(5)
+FROM_ESTIMATOR = [
+    ValidationCurveDisplay,
+    LearningCurveDisplay,
+    ConfusionMatrixDisplay,
+    SampleDifficultyDisplay,
+    CMCCurveDisplay,
+    DecisionMapDisplay,
+]
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(120, noise=0.25, random_state=0)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("Display", FROM_ESTIMATOR)
+def test_from_estimator_draws_on_new_or_given_axes(Display, moons):
+    made = Display.from_estimator(KNN, *moons)
+    assert made.figure_ is made.ax_.figure
+    ax = plt.subplots()[1]
+    assert Display.from_estimator(KNN, *moons, ax=ax).ax_ is ax
+    again = plt.subplots()[1]
+    assert made.plot(ax=again) is made
+    assert made.ax_ is again
+    for axes in (ax, again):
+        assert axes.get_xlabel()
+        assert axes.get_ylabel()
+        axes.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("Display", FROM_ESTIMATOR)
+def test_without_matplotlib_the_extra_is_named(Display, moons, monkeypatch):
+    for module in ("matplotlib", "matplotlib.pyplot", "matplotlib.colors"):
+        monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=r"allsplits\[plot\]"):
+        Display.from_estimator(KNN, *moons)
+
+
+def lines_of(display):
+    return [line.get_xydata() for line in display.ax_.get_lines()]
+
+
+@pytest.mark.parametrize(
+    ("Display", "function", "options"),
+    [
+        (ValidationCurveDisplay, validation_curve, {"n_neighbors": range(1, 9), "cv": 4}),
+        (LearningCurveDisplay, learning_curve, {"train_sizes": [10, 20, 50]}),
+        (LearningCurveDisplay, learning_curve, {"stratify": True}),
+    ],
+)
+def test_curves_are_those_of_the_functions(Display, function, options, moons):
+    curve = function(KNN, *moons, **options)
+    drawn, best = lines_of(Display.from_estimator(KNN, *moons, **options))
+    np.testing.assert_allclose(drawn, np.column_stack([curve.x, curve.scores]), atol=1e-13)
+    np.testing.assert_allclose(best, [[curve.best, curve.best_score]])
+    np.testing.assert_array_equal(lines_of(Display(curve).plot())[0][:, 0], curve.x)
+
+
+def test_the_match_curve_takes_the_metric_of_the_estimator(moons):
+    made = CMCCurveDisplay.from_estimator(
+        KNeighborsClassifier(metric="manhattan"), *moons, ranks=[1, 2]
+    )
+    expected = cmc_curve(*moons, ranks=[1, 2], metric="manhattan")
+    np.testing.assert_array_equal(made.curve.scores, expected.scores)
+    assert (expected.scores != cmc_curve(*moons, ranks=[1, 2]).scores).any()
+    refused(lambda: CMCCurveDisplay.from_estimator(KNeighborsRegressor(), *moons), "estimator")
+
+
+def test_shots_are_named(moons):
+    made = LearningCurveDisplay.from_estimator(KNN, *moons, stratify=True)
+    assert made.ax_.get_xlabel() == "training samples of each class"
+
+
+def test_the_confusion_matrix_is_that_of_the_evaluation(moons):
+    made = ConfusionMatrixDisplay.from_estimator(KNN, *moons)
+    matrix = made.evaluation.confusion
+    (image,) = made.ax_.get_images()
+    np.testing.assert_allclose(image.get_array(), matrix / matrix.sum(axis=1, keepdims=True))
+    regression = evaluate(KNeighborsRegressor(3), *load_diabetes(return_X_y=True))
+    refused(lambda: ConfusionMatrixDisplay(regression).plot(), "confusion")
+
+
+def test_difficulty_is_every_sample_in_order(moons):
+    made = SampleDifficultyDisplay.from_estimator(KNN, *moons, n_named=3)
+    scores, y = made.evaluation.sample_scores, moons[1]
+    for code, drawn in enumerate(lines_of(made)):
+        np.testing.assert_array_equal(drawn[:, 1], np.sort(scores[y == code]))
+    named = [text.get_text() for text in made.ax_.texts]
+    assert named == [str(row) for row in made.evaluation.hardest(3)]
+
+
+def test_difficulty_of_many_classes_and_of_regression():
+    X, y = make_blobs(160, centers=8, cluster_std=3, random_state=0)
+    made = SampleDifficultyDisplay.from_estimator(KNN, X, y)
+    assert len(lines_of(made)) == 1
+    X, y = load_diabetes(return_X_y=True)
+    made = SampleDifficultyDisplay.from_estimator(KNeighborsRegressor(5), X, y)
+    (drawn,) = lines_of(made)
+    np.testing.assert_array_equal(drawn[:, 1], np.sort(-made.evaluation.sample_scores)[::-1])
+    refused(lambda: made.plot(n_named=-1), "n_named")
+
+
+def test_regions_are_the_predictions(moons):
+    X, y = moons
+    made = DecisionMapDisplay.from_estimator(KNN, X, y, grid_resolution=30)
+    model = KNeighborsClassifier(5).fit(X, y)
+    for i, j in ((0, 0), (29, 0), (10, 20), (29, 29)):
+        place = [[made.grid_x[j], made.grid_y[i]]]
+        assert made.regions[i, j] == model.predict(place)[0]
+    assert made.prototypes is None
+
+
+def test_prototypes_are_ringed(moons):
+    X, y = moons
+    kept = CondensedReduced().fit(X, y).sample_indices_
+    made = DecisionMapDisplay.from_estimator(CondensedReduced(), X, y, grid_resolution=20)
+    np.testing.assert_array_equal(made.prototypes, kept)
+    rings = made.ax_.collections[-1]
+    np.testing.assert_array_equal(np.asarray(rings.get_offsets()), X[kept])
+    given = DecisionMapDisplay.from_estimator(KNN, X, y, prototypes=[3, 5], grid_resolution=20)
+    assert given.prototypes.tolist() == [3, 5]
+
+
+def test_a_map_takes_frames_text_labels_and_three_classes():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    frame = X[["petal length (cm)", "sepal width (cm)"]]
+    names = np.array(["a", "b", "c"])[y]
+    made = DecisionMapDisplay.from_estimator(KNN, frame, names, grid_resolution=40)
+    assert made.ax_.get_xlabel() == "petal length (cm)"
+    assert [t.get_text() for t in made.ax_.get_legend().get_texts()] == ["a", "b", "c"]
+    assert set(np.unique(made.regions)) == {0, 1, 2}
+
+
+def test_bad_maps_are_refused(moons):
+    X, y = moons
+    make = DecisionMapDisplay.from_estimator
+    refused(lambda: make(KNN, np.zeros((9, 3)), np.arange(9) % 2), "X", "2 features", "3")
+    refused(lambda: make(KNeighborsRegressor(), X, y), "estimator", "classifier")
+    refused(lambda: make(KNN, X, y, grid_resolution=1), "grid_resolution")
+    refused(lambda: make(KNN, X, y, prototypes=[120]), "prototypes", "119")
+    refused(lambda: make(KNN, X, y, prototypes=["a"]), "prototypes")
+    refused(lambda: make(KNN, X, y[:5]), "y", "120")
+    refused(lambda: make(KNN, pd.DataFrame({"a": ["x"] * 120, "b": 1}), y), "X", "numeric")
+
+
+@pytest.mark.parametrize("Display", FROM_ESTIMATOR[:5])
+def test_other_things_are_refused(Display):
+    refused(lambda: Display(3), "int")
+
+
+def test_classes_differ_without_colours():
+    looks = class_looks(7)
+    assert len({look.marker for look in looks}) == 7
+    assert len({str(look.line) for look in looks}) == 7
+    assert len({(look.marker, str(look.line)) for look in class_looks(80)}) == 80
+
+
+def test_the_first_colours_differ_in_greyscale_and_for_the_colour_blind():
+    """Luminance of neighbours in the list differs, and so it does without the red cones."""
+    # Viénot, Brettel & Mollon (1999): dichromats of the first kind, in linear RGB.
+    without_red = np.array([[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]])
+    colors = np.array([to_rgb(look.color) for look in class_looks(7)]) ** 2.2
+    grey = colors @ [0.2126, 0.7152, 0.0722]
+    assert np.abs(np.diff(grey[:3])).min() > 0.08
+    seen = colors @ without_red.T
+    gaps = [np.linalg.norm(a - b) for i, a in enumerate(seen) for b in seen[:i]]
+    assert min(gaps) > 0.05
