@@ -1,0 +1,277 @@
+"""The report in a real browser: nothing fails, nothing is fetched, everything answers."""
+
+import os
+import shutil
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.model_selection import LeaveOneOut
+from sklearn.neighbors import KNeighborsClassifier
+
+from allsplits import Report, evaluate, report
+
+CHROMIUM = (
+    os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+)
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)"
+)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:400], y[:400]
+    other = evaluate(KNeighborsClassifier(9), X, y)
+    return report(
+        X, y, n_neighbors=range(1, 11), image_shape=(8, 8), against={"nine": other},
+        title="Four hundred digits",
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def address(digits, tmp_path_factory):
+    return digits.save(tmp_path_factory.mktemp("page") / "report.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        # A root user, as in containers, has no sandbox; the page is our own file.
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@contextmanager
+def opened(browser, address, **options):
+    """A page that must neither complain nor ask for anything but itself."""
+    page = browser.new_page(viewport={"width": 1000, "height": 900}, **options)
+    complaints, requests = [], []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(address)
+    try:
+        yield page
+        assert complaints == []
+        assert [url for url in requests if not url.startswith("data:")] == [address]
+    finally:
+        page.close()
+
+
+@pytest.fixture
+def page(browser, address):
+    with opened(browser, address) as page:
+        yield page
+
+
+def selected(page):
+    tabs = [t for t in page.get_by_role("tab").all() if t.get_attribute("aria-selected") == "true"]
+    panels = [p for p in page.locator("main > section").all() if p.is_visible()]
+    assert len(tabs) == len(panels) == 1
+    assert tabs[0].get_attribute("aria-controls") == panels[0].get_attribute("id")
+    return tabs[0].inner_text()
+
+
+def test_it_opens_on_the_answer(page, digits):
+    assert page.title() == "Four hundred digits"
+    assert page.locator("#answer").inner_text() == digits.summary["answer"]
+    assert selected(page) == "Overview"
+    assert page.get_by_text("nine", exact=True).is_visible()
+
+
+def test_tabs_switch_by_mouse(page):
+    names = [tab.inner_text() for tab in page.get_by_role("tab").all()]
+    assert names == ["Overview", "Curves", "Classes", "Samples", "Numbers"]
+    for name in names:
+        page.get_by_role("tab", name=name).click()
+        assert selected(page) == name
+
+
+def test_tabs_switch_by_keyboard(page):
+    page.get_by_role("tab", name="Overview").focus()
+    for key, name in (
+        ("ArrowRight", "Curves"), ("ArrowRight", "Classes"), ("ArrowLeft", "Curves"),
+        ("End", "Numbers"), ("ArrowRight", "Overview"), ("ArrowLeft", "Numbers"),
+        ("Home", "Overview"),
+    ):  # fmt: skip
+        page.keyboard.press(key)
+        assert selected(page) == name
+        assert page.evaluate("document.activeElement.textContent") == name
+
+
+def test_the_keyboard_reaches_the_curve(page):
+    """Tab, arrow, tab, tab: from the first thing on the page into a curve."""
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.tagName") == "svg"
+
+
+def test_hovering_reads_the_nearest_value(page, digits):
+    page.get_by_role("tab", name="Curves").click()
+    plot = page.locator(".plot").first
+    svg, tip = plot.locator("svg"), plot.locator(".tip")
+    assert tip.is_hidden()
+    box = svg.bounding_box()
+    curve = digits.summary["curves"][0]
+    for index in (0, 4, 9):
+        dot = plot.locator("circle.dot").nth(index).bounding_box()
+        page.mouse.move(dot["x"] + dot["width"] / 2, box["y"] + box["height"] / 2)
+        text = tip.inner_text().replace("\u00a0", " ")
+        assert text == f"n_neighbors = {index + 1}: {100 * curve['scores'][index]:.2f} %"
+    page.mouse.move(5, 5)
+    assert tip.is_hidden()
+
+
+def test_arrow_keys_walk_along_a_curve(page, digits):
+    page.get_by_role("tab", name="Curves").click()
+    plot = page.locator(".plot").first
+    plot.locator("svg").focus()
+    best = digits.summary["curves"][0]["best"]
+    assert plot.get_by_role("status").inner_text().startswith(f"n_neighbors = {best}:")
+    page.keyboard.press("End")
+    assert plot.get_by_role("status").inner_text().startswith("n_neighbors = 10:")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert plot.get_by_role("status").inner_text().startswith("n_neighbors = 8:")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowLeft")
+    assert plot.get_by_role("status").inner_text().startswith("n_neighbors = 1:")
+
+
+def test_pictures_are_decoded(page):
+    page.get_by_role("tab", name="Samples").click()
+    sizes = page.evaluate(
+        "Array.from(document.images, i => i.complete ? [i.naturalWidth, i.naturalHeight] : 0)"
+    )
+    assert sizes
+    assert all(size == [8, 8] for size in sizes)
+
+
+def test_print_shows_every_part(page):
+    page.emulate_media(media="print")
+    assert all(panel.is_visible() for panel in page.locator("main > section").all())
+    assert page.get_by_role("tablist").is_hidden()
+
+
+def test_without_scripts_everything_is_there(browser, address):
+    with opened(browser, address, java_script_enabled=False) as page:
+        assert all(panel.is_visible() for panel in page.locator("main > section").all())
+        assert page.locator("#tabs").is_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_stand_out_from_their_ground(browser, address, scheme):
+    """Contrast of 4.5 or more (WCAG AA) for every visible piece of text."""
+    with opened(browser, address, color_scheme=scheme, reduced_motion="reduce") as page:
+        dark = page.evaluate("getComputedStyle(document.body).backgroundColor") != (
+            "rgb(255, 255, 255)"
+        )
+        assert dark == (scheme == "dark")
+        for tab in page.get_by_role("tab").all():
+            tab.click()
+            found = page.evaluate(COLORS)
+            assert len(found) > 10
+            poor = [(text, c) for text, *pair in found if (c := contrast(*pair)) < 4.5]
+            assert poor == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_shade_of_the_confusion_matrix_is_readable(browser, digits, tmp_path, scheme):
+    shades = np.linspace(0, 1, 400).reshape(20, 20)
+    labels = [str(i) for i in range(20)]
+    confusion = {"labels": labels, "shares": shades.tolist(), "pairs": []}
+    shown = Report({**digits.summary, "confusion": confusion}, digits.evaluation)
+    address = shown.save(tmp_path / "shades.html").as_uri()
+    with opened(browser, address, color_scheme=scheme) as page:
+        page.get_by_role("tab", name="Classes").click()
+        found = page.evaluate(COLORS)
+        assert len(found) > 400
+        assert [(text, c) for text, *pair in found if (c := contrast(*pair)) < 4.5] == []
+
+
+#: Text, its colour, and the ground under it with every layer blended in.
+COLORS = """() => {
+  const parse = (c) => { const m = c.match(/[\\d.]+/g).map(Number); return m.length < 4 ? [...m, 1] : m; };
+  const blend = (top, under) => [0, 1, 2].map((i) => top[i] * top[3] + under[i] * (1 - top[3]));
+  return Array.from(document.querySelectorAll("p, td, th, dt, dd, small, summary, button, svg text, li, h1, h2, h3"))
+    .filter((e) => e.checkVisibility() && e.textContent.trim())
+    .map((e) => {
+      const layers = [];
+      for (let at = e; at; at = at.parentElement) layers.push(parse(getComputedStyle(at).backgroundColor));
+      let ground = [255, 255, 255];
+      for (const layer of layers.reverse()) ground = blend(layer, ground);
+      const style = getComputedStyle(e);
+      const ink = parse(e instanceof SVGElement ? style.fill : style.color);
+      return [e.textContent.trim().slice(0, 30), blend(ink, ground), ground];
+    });
+}"""  # noqa: E501 - one line each in the page's language
+
+
+def contrast(ink, ground):
+    lights = sorted(luminance(color) for color in (ink, ground))
+    return (lights[1] + 0.05) / (lights[0] + 0.05)
+
+
+def luminance(color):
+    shares = np.array(color) / 255
+    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def test_the_measure_of_contrast_is_the_known_one():
+    assert contrast([0, 0, 0], [255, 255, 255]) == pytest.approx(21)
+    assert contrast([119, 119, 119], [255, 255, 255]) == pytest.approx(4.48, abs=0.01)
+
+
+def test_small_screens_do_not_scroll_sideways(browser, address):
+    with opened(browser, address) as page:
+        page.set_viewport_size({"width": 360, "height": 740})
+        for tab in page.get_by_role("tab").all():
+            tab.click()
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360, tab.inner_text()
+
+
+def test_hostile_texts_run_nothing(browser, tmp_path):
+    attack = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
+    labels = np.array([attack, "</script><b>", "plain"], dtype=object)
+    rng = np.random.default_rng(0)
+    y = np.repeat(labels, 8)
+    found = evaluate(KNeighborsClassifier(1), rng.normal(size=(24, 2)), y, cv=LeaveOneOut())
+    made = report(found, X=rng.normal(size=(24, 2)), feature_names=[attack, "b"], title=attack)
+    with opened(browser, made.save(tmp_path / "hostile.html").as_uri()) as page:
+        assert page.title() == attack
+        assert page.locator("img").count() == 0
+        page.get_by_role("tab", name="Classes").click()
+        assert page.get_by_role("rowheader", name="</script><b>").first.is_visible()
+
+
+def test_the_policy_stops_what_is_not_ours(browser, digits, tmp_path):
+    """Even a script that found its way into the file would not run."""
+    attacked = digits.html().replace("</main>", "<script>document.title='taken'</script></main>")
+    path = tmp_path / "attacked.html"
+    path.write_text(attacked, encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    assert page.title() == "Four hundred digits"
+    assert selected(page) == "Overview"
+    page.close()
+
+
+def test_notebooks_show_it(browser, digits, tmp_path):
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!DOCTYPE html><title>n</title>{digits._repr_html_()}", encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("tab", name="Classes").click()
+    assert frame.get_by_role("tabpanel", name="Classes").is_visible()
+    page.close()
