@@ -19,6 +19,7 @@ CASES = {
     "nearly the target": ("length,species\n1,p\n", ["-t", "speces"], ["did you mean 'species'"]),
     "no header": ("5.1,3.5,0\n4.9,3.0,1\n", ["-t", "y"], ["--no-header"]),
     "text column": (TEXT, ["-t", "y"], ["kind: 'r', 'g', 'b' (3 different)", "--one-hot"]),
+    "decimal comma": ("a;y\n1,5;p\n2,5;q\n", ["-t", "y"], ["decimal point"]),
     "column of names": (NAMES, ["-t", "y"], ["id: 'row0'", "--drop 'id'"]),
     "one-hot of names": (NAMES, ["-t", "y", "--one-hot", "id"], ["12 columns for 12 rows"]),
     "missing values": (MISSING, ["-t", "y"], ["b: 2 rows, first row 1", "y (the target): 1 row",

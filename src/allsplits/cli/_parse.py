@@ -110,10 +110,14 @@ _KINDS = {
 }
 
 
-def parse_cv(text: str | None) -> Cv | None:
-    """Read ``stratified:5``, ``loo``, ``groups:patient``, …; None stays None (the default)."""
-    if text is None:
+def parse_cv(text: str | None, *, weighted: bool = False) -> Cv | None:
+    """Read ``stratified:5``, ``loo``, ``groups:patient``, …; None stays None, the default.
+
+    Weighted votes have no formula for stratified folds, so that their default is ``kfold:5``.
+    """
+    if text is None and not weighted:
         return None
+    text = "kfold:5" if text is None else text
     kind, colon, value = text.partition(":")
     if kind not in _KINDS or not re.fullmatch(_KINDS[kind][1], value) or (colon and not value):
         ways = ", ".join(f"{k}:{v}" if v else k for k, (v, _) in _KINDS.items())

@@ -6,6 +6,7 @@ shown with the result.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Choices", "Data", "count_of", "find_column", "listed", "prepare"]
 
 _MOST_SHOWN = 5
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,8 @@ def _refuse_text(frame: nw.DataFrame[Any], columns: list[str]) -> None:
         more = ", …" if len(values) > 3 else ""
         # as many values as rows: a name or a number of the row, nothing to measure
         advice = "--drop" if 2 * len(values) > len(frame) else "--one-hot or --drop"
+        if all(_DECIMAL_COMMA.fullmatch(str(value)) for value in values.head(50).to_list()):
+            advice = "write numbers with a decimal point"
         lines.append(f"  {column}: {shown}{more} ({len(values):,} different): {advice}")
     if len(text) > _MOST_SHOWN:
         lines.append(f"  and {len(text) - _MOST_SHOWN} more: {', '.join(text[_MOST_SHOWN:])}")

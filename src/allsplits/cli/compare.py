@@ -74,9 +74,9 @@ def compare(
       allsplits compare old.npy --labels labels.csv --other-features new.npy
     """
     screen = Screen(quiet)
-    way = parse_cv(cv)
     first = Model(metric, weights, p, scoring)
     second = Model(other_metric or metric, other_weights or weights, p, scoring)
+    way = parse_cv(cv, weighted=options.Weighting.DISTANCE in (first.weights, second.weights))
     if (k, first) == (other_k or k, second) and other_features is None:
         raise InvalidInputError(
             "give the other model one of --other-k, --other-metric, --other-weights or "

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from allsplits.cli import _options as options
+from allsplits.cli._interrupt import interruptible
 from allsplits.cli._load import Source, load
 from allsplits.cli._read import STDIN
 from allsplits.cli._screen import Screen
@@ -88,7 +89,7 @@ def condense(
         kind = CondensedReduced if method is Method.HART else FastCondensed
         kept_right: Any = None if reduce is Reduction.NONE else reduce.value
         model = kind(reduce=kept_right)
-        model.fit(labelled.data.X, labelled.y)
+        interruptible(lambda: model.fit(labelled.data.X, labelled.y))
     for text in labelled.data.notes:
         screen.note(text)
     kept = model.sample_indices_

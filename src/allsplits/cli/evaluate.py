@@ -105,7 +105,7 @@ def run_evaluate(
 ) -> None:  # fmt: skip
     """Everything after the options are read."""
     ks = None if k is None else parse_numbers("--k", k)
-    way = parse_cv(cv)
+    way = parse_cv(cv, weighted=model.weights != options.Weighting.UNIFORM)
     image_shape = parse_image_shape(image)
     check_output("--report", report, source.file, source.labels)
     labelled = load(
