@@ -1,6 +1,10 @@
 """Each command on real files, against the library called on the same numbers."""
 
 import json
+import re
+import shlex
+import textwrap
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -176,3 +180,18 @@ def test_half_a_million_rows_in_a_parquet_file(tmp_path):
     nearest = cKDTree(points).query(points, k=2, workers=-1)[1][:, 1]
     assert found["score"] == pytest.approx(np.mean(labels[nearest] == labels), abs=1e-12)
     assert found["n_splits"] == 500_000
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/cli.md"])
+def test_the_output_shown_in_the_docs_is_what_one_gets(page, iris, monkeypatch):
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    shown = re.search(r"^    \$ (allsplits evaluate .*)\n((?:    .*\n|\n)+)", text, re.MULTILINE)
+    monkeypatch.chdir(iris.parent)
+    printed = run(*shlex.split(shown[1])[1:]).out
+    expected = textwrap.dedent(shown[2])
+    assert _without_rounding(printed) == _without_rounding(expected)
+
+
+def _without_rounding(text):
+    """The bound on rounding depends on the machine."""
+    return re.sub(r"± \S+", "±", text).strip()

@@ -165,7 +165,7 @@ def _show(screen: Screen, labelled: Labelled, found: Comparison, names: tuple[st
         else "These rows do not decide which is better: zero is inside."
     )
     screen.print(
-        f"Difference, first less other: {found.difference:+.6f}; another sample of data: "
+        f"Difference, first less other: {found.difference:+.6f}; sampling noise of this data set: "
         f"{interval.low:+.4f} to {interval.high:+.4f} ({interval.confidence:.4g} interval).\n"
         f"{verdict}\n"
         f"The first is better on {found.n_better:,} rows, the other on {found.n_worse:,}."

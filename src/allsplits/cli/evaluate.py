@@ -157,7 +157,7 @@ def _answer(best: Evaluation) -> str:
     return (
         f"{_score_name(best.scoring)} {_number(best.score)}{k}, averaged over all splits "
         f"({count_in_words(best.n_splits)}): {best.law}.\n"
-        f"Rounding: ± {best.error_bound:.0e}. Another sample of data: "
+        f"Rounding: ± {best.error_bound:.0e}. Sampling noise of this data set: "
         f"{_number(interval.low)} to {_number(interval.high)} "
         f"({interval.confidence:.0%} interval, {interval.n_units:,} {interval.unit})."
     )
