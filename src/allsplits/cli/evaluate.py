@@ -115,6 +115,8 @@ def run_evaluate(
         largest = largest_k(labelled, way)
     if ks is None:
         ks = list(range(1, min(_DEFAULT_LARGEST, largest) + 1))
+        if way is not None and way.kind == "episodes":
+            ks = [1]  # the only number with a formula
     curve = None
     if len(ks) > 1 and not (model.scoring or "").startswith("recall@"):
         curve = model.validation_curve(screen, labelled, way, ks)
@@ -229,7 +231,7 @@ def _hardest_rows(labelled: Labelled, best: Evaluation, number: int) -> list[dic
 
 def evaluation_document(best: Evaluation) -> dict[str, Any]:
     """What a JSON document says of one evaluation."""
-    interval = best.interval()
+    interval, power = best.interval(), math.log10(best.n_splits)
     return {
         "scoring": best.scoring,
         "score": best.score,
@@ -238,8 +240,9 @@ def evaluation_document(best: Evaluation) -> dict[str, Any]:
         "interval": {
             "low": interval.low, "high": interval.high, "confidence": interval.confidence
         },
-        "n_splits": best.n_splits if best.n_splits < 2**53 else None,
-        "log10_n_splits": math.log10(best.n_splits),
+        # digits as text: other readers' numbers cannot hold them; Python writes 4,300 at most
+        "n_splits": str(best.n_splits) if power < 4000 else None,
+        "log10_n_splits": power,
         "law": str(best.law),
     }  # fmt: skip
 
