@@ -93,10 +93,10 @@ def _x_ticks(x: Any, log: bool) -> list[float]:
 
 
 def _thin(px: Any, best: int, most: int) -> list[int]:
-    """Positions of at most about `most` points, evenly along the axis, the best one among them."""
-    if len(px) <= most:
-        return list(range(len(px)))
+    """At most about `most` points, evenly along the axis and in its order, the best among them."""
     order = np.argsort(px, kind="stable")
+    if len(px) <= most:
+        return [int(i) for i in order]
     places = np.linspace(px[order[0]], px[order[-1]], most)
     nearest = order[np.clip(np.searchsorted(px[order], places), 0, len(px) - 1)]
     return sorted({*nearest.tolist(), best}, key=lambda i: float(px[i]))
