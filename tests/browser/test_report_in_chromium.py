@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_diabetes, load_digits
 from sklearn.model_selection import LeaveOneOut
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import Report, evaluate, report
 
@@ -238,6 +238,18 @@ def test_small_screens_do_not_scroll_sideways(browser, address):
         for tab in page.get_by_role("tab").all():
             tab.click()
             assert page.evaluate("document.documentElement.scrollWidth") <= 360, tab.inner_text()
+
+
+def test_numbers_stay_on_one_line(browser, tmp_path):
+    X, y = load_diabetes(return_X_y=True)
+    made = report(X, y, estimator=KNeighborsRegressor(5), n_neighbors=[5], curves=())
+    with opened(browser, made.save(tmp_path / "rows.html").as_uri()) as page:
+        page.get_by_role("tab", name="Samples").click()
+        heights = page.evaluate(
+            "Array.from(document.querySelectorAll('#samples td'), c => c.offsetHeight)"
+        )
+        assert len(heights) == 12 * (2 + X.shape[1])
+        assert max(heights) < 48
 
 
 def test_hostile_texts_run_nothing(browser, tmp_path):

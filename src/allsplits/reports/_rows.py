@@ -121,7 +121,7 @@ def suspects(evaluation: Evaluation, rows: Rows | None, n: int) -> dict[str, Any
 def _describe(evaluation: Evaluation, rows: Rows | None, row: int) -> dict[str, Any]:
     described: dict[str, Any] = {
         "row": row,
-        "label": as_text(evaluation.y[row]),
+        "label": _cell(evaluation.y[row]),
         "score": as_number(evaluation.sample_scores[row]),
         "given": None,
         "share": None,
