@@ -117,8 +117,12 @@ def check_points(
     precomputed: bool = False,
     allow_nan: bool = False,
     symmetric: bool = True,
+    keep_float32: bool = False,
 ) -> NDArray[np.float64]:
-    """Return X as a finite float64 array; a distance matrix must also look like one."""
+    """Return X as a finite float64 array; a distance matrix must also look like one.
+
+    With `keep_float32` an array of float32 is not copied: whoever computes with it has to convert.
+    """
     if X is None:
         raise InvalidInputError(
             f"{name} must be given, an array of shape (n_samples, n_features); got None"
@@ -134,7 +138,7 @@ def check_points(
     try:
         points = check_array(
             X,
-            dtype=np.float64,
+            dtype=(np.float64, np.float32) if keep_float32 else np.float64,
             ensure_all_finite="allow-nan" if allow_nan else True,
             ensure_min_samples=at_least,
             input_name=name,

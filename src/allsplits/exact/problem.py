@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
@@ -14,7 +14,7 @@ from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
 from allsplits.exact.masses import Column
 from allsplits.exact.weights import VoteWeights
-from allsplits.orders import NeighborOrder, iter_orders
+from allsplits.orders import NeighborOrder, SearchReport, iter_orders
 
 __all__ = ["Answer", "Exclusion", "Options", "Problem", "Solver"]
 
@@ -119,6 +119,7 @@ class Answer:
     sample_scores: Floats | None = None
     sample_fractions: tuple[tuple[Any, ...], ...] | None = None
     prediction_proba: Floats | None = None
+    search: SearchReport = field(default_factory=SearchReport)
 
     def mixed(self, mixing: list[list[Fraction]]) -> Answer:
         """Columns replaced by mixtures of columns (no class probabilities)."""
@@ -165,14 +166,17 @@ def run(problem: Problem, solver: Solver) -> Answer:
     blocks = iter_orders(
         problem.X, problem.metric, solver.depth, backend=options.backend, n_jobs=options.n_jobs
     )
+    reports: list[SearchReport] = []
     with progress_bar(options.progress, "exact average over all splits", problem.n_samples) as step:
         for block in blocks:
+            reports.append(block.search)
             if problem.exclusion is not None:
                 block = problem.exclusion.apply(block, problem.codes)
             solver.add(block, n_threads)
             step(block.n_samples)
     answer: Answer = solver.finish()
-    return answer
+    given = isinstance(problem.X, NeighborOrder)
+    return replace(answer, search=problem.X.search if given else SearchReport.total(reports))
 
 
 def own_rows(order: NeighborOrder) -> slice:

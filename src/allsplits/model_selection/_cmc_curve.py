@@ -103,6 +103,7 @@ def cmc_curve(
         scoring="recall",
         error_bound=float(answer.error_bound.max()),
         fractions=answer.fractions,
+        search=answer.search,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
 from allsplits._optional import import_optional
+from allsplits.orders import SearchReport
 
 __all__ = ["Curve"]
 
@@ -33,6 +34,8 @@ class Curve:
         No score is off by more than this.
     fractions : tuple of Fraction or None
         The scores as fractions, with ``exact=True``.
+    search : SearchReport
+        How neighbours were found: ``search.backend``, ``search.approximate``.
     """
 
     parameter: str
@@ -41,6 +44,7 @@ class Curve:
     scoring: str
     error_bound: float
     fractions: tuple[Fraction, ...] | None = None
+    search: SearchReport = field(default_factory=SearchReport)
 
     @property
     def best(self) -> int:
@@ -86,5 +90,6 @@ class Curve:
         values = f"{self.x[0]} … {self.x[-1]}" if len(self.x) > 1 else str(self.x[0])
         return (
             f"Curve({self.scoring} for {self.parameter} = {values}: "
-            f"best {self.best_score:.6f} at {self.best}, ± {self.error_bound:.0e})"
+            f"best {self.best_score:.6f} at {self.best}, ± {self.error_bound:.0e}"
+            f"{self.search.note})"
         )

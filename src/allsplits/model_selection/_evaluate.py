@@ -40,7 +40,7 @@ def evaluate(
     estimator : KNeighborsClassifier or KNeighborsRegressor
         scikit-learn's own estimator; n_neighbors, weights, metric, p and metric_params are
         honoured. It is not fitted.
-    X : array-like or data frame of shape (n_samples, n_features)
+    X : array-like, data frame or dask array of shape (n_samples, n_features)
         The samples; the distance matrix with ``metric="precomputed"``; or a NeighborOrder.
     y : array-like of shape (n_samples,)
         The class labels, or the targets of a regressor.
@@ -73,8 +73,8 @@ def evaluate(
     max_states : int, default=131072
         Weighted votes only: how many partial votes may be held for one sample (64 bytes each and
         thread). If `vote_tol` cannot be met with so many, an error says what would fit.
-    backend : {"auto", "exact"}, default="auto"
-        Neighbour search.
+    backend : {"auto", "exact", "faiss", "torch", "torch:cpu", "dask"}, default="auto"
+        Neighbour search, as in `order_neighbors`; the result's ``search`` says what was used.
     n_jobs : int, default=None
         Threads; None uses all cores.
     progress : bool, default=False
@@ -124,4 +124,5 @@ def evaluate(
         y=setup.y,
         classes=setup.samples.classes,
         law=law,
+        search=answer.search,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import log10
 from typing import Any
@@ -20,6 +20,7 @@ from allsplits.model_selection._interval import (
     sampling_groups,
     score_limits,
 )
+from allsplits.orders import SearchReport
 
 __all__ = ["Evaluation", "count_in_words"]
 
@@ -72,6 +73,8 @@ class Evaluation:
         The classes, in the order of the columns (None for regression).
     law : object
         The law of the training sets.
+    search : SearchReport
+        How neighbours were found: ``search.backend``, ``search.approximate``.
     """
 
     score: float
@@ -86,6 +89,7 @@ class Evaluation:
     y: NDArray[Any]
     classes: NDArray[Any] | None
     law: Any
+    search: SearchReport = field(default_factory=SearchReport)
 
     @property
     def n_splits(self) -> int:
@@ -189,5 +193,5 @@ class Evaluation:
         k = "" if self.scoring.startswith("recall@") else f", n_neighbors={self.n_neighbors}"
         return (
             f"Evaluation({self.scoring}={self.score:.6f} ± {self.error_bound:.0e}{k}, "
-            f"exact over {count_in_words(self.n_splits)} splits: {self.law})"
+            f"exact over {count_in_words(self.n_splits)} splits: {self.law}{self.search.note})"
         )

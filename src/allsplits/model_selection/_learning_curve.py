@@ -93,6 +93,7 @@ def learning_curve(
         scoring=setup.scoring.name,
         error_bound=float(answer.error_bound.max()),
         fractions=answer.fractions,
+        search=answer.search,
     )
 
 

@@ -15,14 +15,13 @@ from allsplits._validation import (
     check_count,
     check_groups,
     check_labels,
-    check_points,
     check_targets,
 )
 from allsplits.exact import Column, Options, Problem
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._estimator import VoteSettings, read_estimator
 from allsplits.model_selection._scoring import Scoring
-from allsplits.orders import NeighborOrder
+from allsplits.orders import NeighborOrder, check_backend, read_points
 from allsplits.splits import Law, Samples, resolve_cv
 
 __all__ = ["Setup", "check_options"]
@@ -33,7 +32,7 @@ def check_options(**values: Any) -> Options:
     options = Options(**values)
     check_choice("distance_ties", options.distance_ties, ("average", "index"))
     check_choice("label_ties", options.label_ties, ("first", "share"))
-    check_choice("backend", options.backend, ("auto", "exact"))
+    check_backend(options.backend)
     if not isinstance(options.tol, numbers.Real) or not 0 <= options.tol < 1:
         raise InvalidInputError(f"tol must be a number from 0 to below 1; got {options.tol!r}")
     if not isinstance(options.vote_tol, numbers.Real) or not 0 < options.vote_tol < 1:
@@ -64,8 +63,7 @@ class Setup:
         settings = read_estimator(estimator)
         parsed = Scoring.parse(scoring, regression=settings.regression)
         if not isinstance(X, NeighborOrder):
-            metric = settings.metric
-            X = check_points(X, precomputed=metric.precomputed, allow_nan=metric.allows_nan)
+            X = read_points(X, settings.metric)
         n = X.n_samples if isinstance(X, NeighborOrder) else len(X)
         numbers_of_groups = None if groups is None else check_groups(groups, n)
         if settings.regression:

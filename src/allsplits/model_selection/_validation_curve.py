@@ -85,4 +85,5 @@ def curve_over_neighbors(setup: Setup, law: Any, ks: list[int]) -> Curve:
         scoring=setup.scoring.name,
         error_bound=float(answer.error_bound.max()),
         fractions=answer.fractions,
+        search=answer.search,
     )

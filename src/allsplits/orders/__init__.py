@@ -1,16 +1,19 @@
 """Who is nearest to whom: neighbour orders in which ties are data, not sort accidents."""
 
 from allsplits.orders._metric import Metric
-from allsplits.orders._order import NeighborOrder
+from allsplits.orders._order import NeighborOrder, SearchReport
 from allsplits.orders._queries import QuerySearch
-from allsplits.orders._search import iter_orders, order_neighbors
-from allsplits.orders.backends import CrossSearch
+from allsplits.orders._search import iter_orders, order_neighbors, read_points
+from allsplits.orders.backends import CrossSearch, check_backend
 
 __all__ = [
     "CrossSearch",
     "Metric",
     "NeighborOrder",
     "QuerySearch",
+    "SearchReport",
+    "check_backend",
     "iter_orders",
     "order_neighbors",
+    "read_points",
 ]

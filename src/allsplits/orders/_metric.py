@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.neighbors import VALID_METRICS
 
 from allsplits.exceptions import InvalidInputError
+from allsplits.orders._order import TIE_TOLERANCE
 
 __all__ = ["Metric"]
 
@@ -66,9 +67,19 @@ class Metric:
         """Whether missing values have a meaning."""
         return self.name == "nan_euclidean"
 
+    @property
+    def is_euclidean(self) -> bool:
+        """Whether its order is a Euclidean one (of directions, for cosine)."""
+        return self.name in ("euclidean", "sqeuclidean", "cosine") and not self.params
+
+    @property
+    def needs_sample(self) -> bool:
+        """Whether a scaling is missing that the whole sample would give."""
+        return self.name in _SCALED_BY_SAMPLE and not {"V", "VI"} & set(self.params)
+
     def fixed_by_sample(self, X: NDArray[np.float64]) -> Metric:
         """Fill in scalings from the whole sample, so that blocks agree with each other."""
-        if self.name not in _SCALED_BY_SAMPLE or {"V", "VI"} & set(self.params):
+        if not self.needs_sample:
             return self
         if self.name == "seuclidean":
             return Metric(self.name, {"V": np.var(X, axis=0, ddof=1)})
@@ -76,14 +87,19 @@ class Metric:
 
     def euclidean_points(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """Points whose Euclidean order is this metric's order, or None if there are none."""
-        if self.params:
+        if not self.is_euclidean:
             return None
-        if self.name in ("euclidean", "sqeuclidean"):
+        if self.name != "cosine":
             return X
-        if self.name == "cosine":
-            norms = np.sqrt(np.einsum("ij,ij->i", X, X))
-            return X / norms[:, None] if np.all(norms > 0) else None
-        return None
+        norms = np.sqrt(np.einsum("ij,ij->i", X, X))
+        return X / norms[:, None] if np.all(norms > 0) else None
+
+    def squared_ties(self, n_features: int) -> tuple[float, float]:
+        """(relative, absolute) difference below which squared distances count as equal."""
+        # A relative difference doubles when squared. Normalised points are rounded: two multiples
+        # of one vector may differ in the last bits.
+        floor = n_features * (8 * 2.0**-53) ** 2 if self.name == "cosine" else 0.0
+        return 2 * TIE_TOLERANCE, floor
 
     def from_squared(self, squared: NDArray[np.float64]) -> NDArray[np.float64]:
         """Turn squared Euclidean distances of `euclidean_points` into this metric."""

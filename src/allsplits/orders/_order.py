@@ -7,19 +7,62 @@ are equally far away.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["TIE_TOLERANCE", "NeighborOrder", "concatenate", "pack_rows"]
+__all__ = [
+    "TIE_TOLERANCE",
+    "NeighborOrder",
+    "SearchReport",
+    "concatenate",
+    "pack_rows",
+    "replace_rows",
+]
 
 #: Distances that agree to this relative accuracy are one tie group: rounding of the inputs and of
 #: the distance itself (0.3 - 0.2 against 0.2 - 0.1) must not decide who is nearer.
 TIE_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class SearchReport:
+    """How neighbours were found.
+
+    Attributes
+    ----------
+    backend : str
+        The search that was used: "exact", "faiss", "torch", "dask" or "graph".
+    approximate : bool
+        Whether neighbours may be missing: they come from an index that does not promise all.
+    redone_rows : int
+        Rows whose first, fast search could not be certified and was repeated more precisely.
+    """
+
+    backend: str = "exact"
+    approximate: bool = False
+    redone_rows: int = 0
+
+    @property
+    def note(self) -> str:
+        """What a result must say about its neighbours: nothing if they are exact."""
+        return ", APPROXIMATE neighbours" if self.approximate else ""
+
+    @classmethod
+    def total(cls, parts: Iterable[SearchReport]) -> SearchReport:
+        """The report of several blocks of rows together."""
+        reports = list(parts)
+        if not reports:
+            return cls()
+        return cls(
+            reports[0].backend,
+            any(report.approximate for report in reports),
+            sum(report.redone_rows for report in reports),
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,6 +84,8 @@ class NeighborOrder:
         How many samples could be neighbours (one less than the number of samples).
     first_row : int
         Sample number of the first row (blocks of a larger order start later than 0).
+    search : SearchReport
+        How the neighbours were found.
 
     Examples
     --------
@@ -59,6 +104,7 @@ class NeighborOrder:
     depth: int
     n_candidates: int
     first_row: int = 0
+    search: SearchReport = field(default_factory=SearchReport)
 
     @property
     def n_samples(self) -> int:
@@ -103,6 +149,7 @@ class NeighborOrder:
             self.depth,
             self.n_candidates,
             self.first_row + start,
+            self.search,
         )
 
     def where(self, keep: NDArray[np.bool_]) -> NeighborOrder:
@@ -121,12 +168,19 @@ class NeighborOrder:
             int(np.diff(indptr).min()),
             self.n_candidates,
             self.first_row,
+            self.search,
         )
+
+    def found_by(self, backend: str, redone_rows: int = 0) -> NeighborOrder:
+        """The same order with a report of the exact search that made it."""
+        return replace(self, search=SearchReport(backend, redone_rows=redone_rows))
 
     def __repr__(self) -> str:
         beyond = int(np.sum(np.diff(self.indptr) > self.depth))
         note = f", {beyond} of {self.n_samples} rows end in a tie beyond depth" if beyond else ""
-        return f"NeighborOrder(n_samples={self.n_samples}, depth={self.depth}{note})"
+        return (
+            f"NeighborOrder(n_samples={self.n_samples}, depth={self.depth}{note}{self.search.note})"
+        )
 
 
 def concatenate(blocks: Sequence[NeighborOrder]) -> NeighborOrder:
@@ -142,6 +196,37 @@ def concatenate(blocks: Sequence[NeighborOrder]) -> NeighborOrder:
         blocks[0].depth,
         blocks[0].n_candidates,
         blocks[0].first_row,
+        SearchReport.total(block.search for block in blocks),
+    )
+
+
+def replace_rows(
+    order: NeighborOrder, numbers: NDArray[np.intp], found: Sequence[NeighborOrder]
+) -> NeighborOrder:
+    """The order with the rows `numbers` (counted from 0) replaced by those of `found`, in turn."""
+    if len(numbers) == 0:
+        return order
+    lengths = np.diff(order.indptr)
+    is_new = np.zeros(len(lengths), dtype=bool)
+    is_new[numbers] = True
+    kept = np.repeat(~is_new, lengths)
+    lengths[numbers] = np.concatenate([np.diff(part.indptr) for part in found])
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    from_new = np.repeat(is_new, lengths)
+
+    def merge(name: str) -> NDArray[np.generic]:
+        old = getattr(order, name)
+        out = np.empty(indptr[-1], dtype=old.dtype)
+        out[~from_new] = old[kept]
+        out[from_new] = np.concatenate([getattr(part, name) for part in found])
+        return out
+
+    return replace(
+        order,
+        indptr=indptr,
+        flat_indices=merge("flat_indices"),
+        flat_distances=merge("flat_distances"),
+        tied=merge("tied"),
     )
 
 

@@ -19,8 +19,9 @@ from allsplits._threads import map_row_ranges, thread_count
 from allsplits.orders._kernels import rerank_candidates
 from allsplits.orders._metric import Metric
 from allsplits.orders._order import TIE_TOLERANCE
+from allsplits.orders.backends._candidates import expanded_rounding
 from allsplits.orders.backends._rows import metric_rows, sort_rows, squared_rows
-from allsplits.orders.backends.exact import TREE_FEATURES, expanded_rounding
+from allsplits.orders.backends.exact import TREE_FEATURES
 
 __all__ = ["QuerySearch"]
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from allsplits._threads import thread_count
-from allsplits._validation import check_choice, check_count, check_points
-from allsplits.exceptions import InvalidInputError
+from allsplits._validation import check_count, check_points
 from allsplits.orders._metric import Metric
 from allsplits.orders._order import NeighborOrder, concatenate
-from allsplits.orders.backends import Search, exact_search
+from allsplits.orders.backends import Search, check_backend, prepare_search
+from allsplits.orders.backends.dask import check_dask_points, is_dask
 
-__all__ = ["iter_orders", "order_neighbors"]
+__all__ = ["iter_orders", "order_neighbors", "read_points"]
 
 
 def order_neighbors(
@@ -33,7 +35,7 @@ def order_neighbors(
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features)
+    X : array-like, data frame or dask array of shape (n_samples, n_features)
         The samples; with ``metric="precomputed"`` the square matrix of distances, row i holding
         the distances from sample i (it need not be symmetric here).
     depth : int, default=None
@@ -41,8 +43,11 @@ def order_neighbors(
         kept complete.
     metric, p, metric_params :
         As in scikit-learn's KNeighborsClassifier.
-    backend : {"auto", "exact"}, default="auto"
-        Which search to use.
+    backend : {"auto", "exact", "faiss", "torch", "torch:cpu", "dask"}, default="auto"
+        Which search to use; all find the same neighbours. "exact" is scikit-learn's search,
+        verified; "faiss" proposes with FAISS; "torch" searches on a GPU; "dask" on a cluster.
+        "auto" takes the GPU where there is one and the data are large, dask for dask arrays, and
+        "exact" otherwise; ``order.search.backend`` says what it took.
     block_size : int, default=None
         Rows searched at a time; None bounds memory. It does not change the result.
     n_jobs : int, default=None
@@ -60,10 +65,9 @@ def order_neighbors(
            [0, 2],
            [1, 0]])
     """
+    check_backend(backend)
     resolved = Metric.resolve(metric, p, metric_params)
-    points = check_points(
-        X, precomputed=resolved.precomputed, allow_nan=resolved.allows_nan, symmetric=False
-    )
+    points = read_points(X, resolved, symmetric=False)
     n = len(points)
     depth = n - 1 if depth is None else check_count("depth", depth, at_least=1, at_most=n - 1)
     blocks = iter_orders(
@@ -88,16 +92,47 @@ def iter_orders(
         for start in range(0, X.n_samples, step):
             yield X.slice_rows(start, min(start + step, X.n_samples))
         return
-    search = _prepare(X, metric, depth, backend, n_jobs)
+    search = prepare_search(X, metric, depth, backend, thread_count(n_jobs))
     step = search.rows_per_block
     if block_size is not None:
         step = check_count("block_size", block_size, at_least=1)
-    for start in range(0, search.n_samples, step):
-        yield search.order(start, min(start + step, search.n_samples))
+    ranges = [
+        (start, min(start + step, search.n_samples)) for start in range(0, search.n_samples, step)
+    ]
+    yield from _searched_ahead(search, ranges)
 
 
-def _prepare(X: Any, metric: Metric, depth: int, backend: str, n_jobs: int | None) -> Search:
-    check_choice("backend", backend, ("auto", "exact"))
-    if len(X) < 2:
-        raise InvalidInputError(f"X must have at least 2 samples; got {len(X)}")
-    return exact_search(X, metric, depth, thread_count(n_jobs))
+def read_points(X: Any, metric: Metric, *, symmetric: bool = True) -> Any:
+    """Check samples: a finite array (float32 stays as it is), or points of a dask array."""
+    if is_dask(X):
+        return check_dask_points(X, metric)
+    return check_points(
+        X,
+        precomputed=metric.precomputed,
+        allow_nan=metric.allows_nan,
+        symmetric=symmetric,
+        keep_float32=not metric.precomputed,
+    )
+
+
+def _searched_ahead(search: Search, ranges: list[tuple[int, int]]) -> Iterator[NeighborOrder]:
+    """Orders of the ranges in turn; some are searched while an earlier one is used."""
+    if search.ahead == 0:
+        for start, stop in ranges:
+            yield search.order(start, stop)
+        return
+    waiting: deque[Future[NeighborOrder]] = deque()
+    pool = ThreadPoolExecutor(search.ahead, thread_name_prefix="allsplits-search")
+    try:
+        for start, stop in ranges:
+            waiting.append(pool.submit(search.order, start, stop))
+            if len(waiting) > search.ahead:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        # After an error or Ctrl-C nobody goes on in the background.
+        for future in waiting:
+            future.cancel()
+        search.close()
+        pool.shutdown(wait=True)

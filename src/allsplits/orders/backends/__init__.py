@@ -1,7 +1,7 @@
 """Ways to find neighbours: one protocol, one file each."""
 
 from allsplits.orders.backends._protocol import Search
+from allsplits.orders.backends._registry import BACKENDS, check_backend, prepare_search
 from allsplits.orders.backends.cross import CrossSearch
-from allsplits.orders.backends.exact import exact_search
 
-__all__ = ["CrossSearch", "Search", "exact_search"]
+__all__ = ["BACKENDS", "CrossSearch", "Search", "check_backend", "prepare_search"]

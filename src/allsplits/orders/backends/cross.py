@@ -19,7 +19,6 @@ from allsplits.orders.backends._rows import metric_rows, sort_rows, squared_rows
 
 __all__ = ["CrossSearch"]
 
-_UNIT_ROUNDOFF = 2.0**-53
 #: Distances are held for this many pairs at a time (16 MiB).
 _ENTRIES_PER_BLOCK = 1 << 21
 
@@ -77,12 +76,9 @@ class CrossSearch:
     def order(self, queries: Array, first_row: int = 0) -> NeighborOrder:
         """The references of each query, nearest first, complete tie groups."""
         rows = self.keys(queries)
-        # Squared distances are compared; a relative difference doubles when squared.
-        tolerance = 2 * TIE_TOLERANCE if self._squared else TIE_TOLERANCE
-        floor = 0.0
-        if self._squared and self.metric.name == "cosine":
-            # Normalised points are rounded: two multiples of one vector differ in the last bits.
-            floor = queries.shape[1] * (8 * _UNIT_ROUNDOFF) ** 2
+        tolerance, floor = TIE_TOLERANCE, 0.0
+        if self._squared:
+            tolerance, floor = self.metric.squared_ties(queries.shape[1])
         sorted_rows = sort_rows(
             rows, self.depth, self.n_reference, self.n_threads, tolerance, floor
         )

@@ -1,0 +1,69 @@
+"""Orders from complete rows of distances, block by block: right for every metric and depth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits.orders._order import TIE_TOLERANCE, NeighborOrder, pack_rows
+from allsplits.orders.backends._protocol import Search
+from allsplits.orders.backends._rows import sort_rows
+
+__all__ = ["ENTRIES_PER_BLOCK", "FullRowSearch"]
+
+#: Full rows of distances are held for this many entries at a time (32 MiB).
+ENTRIES_PER_BLOCK = 1 << 22
+
+Array = NDArray[np.float64]
+Transform = Callable[[Array], Array]
+
+
+class FullRowSearch(Search):
+    """Orders from complete rows of distances.
+
+    `rows` gives the keys of the samples whose numbers it gets; `transform` turns keys into
+    distances; `tolerance` and `floor` say which keys are tied.
+    """
+
+    def __init__(
+        self,
+        rows: Callable[[NDArray[np.intp]], Array],
+        n_samples: int,
+        depth: int,
+        n_threads: int,
+        transform: Transform = lambda keys: keys,
+        tolerance: float = TIE_TOLERANCE,
+        floor: float = 0.0,
+    ) -> None:
+        self.rows = rows
+        self.n_samples = n_samples
+        self.depth = depth
+        self.n_threads = n_threads
+        self.transform = transform
+        self.tolerance = tolerance
+        self.floor = floor
+        self.rows_per_block = max(16, ENTRIES_PER_BLOCK // n_samples)
+
+    def order(self, start: int, stop: int) -> NeighborOrder:
+        packed = self.sorted_rows(np.arange(start, stop))
+        return pack_rows(*packed, self.transform, self.depth, self.n_samples - 1, start)
+
+    def sorted_rows(
+        self, numbers: NDArray[np.intp]
+    ) -> tuple[NDArray[np.int32], Array, NDArray[np.bool_], NDArray[np.int64]]:
+        """Padded (items, keys, tied, lengths) of the given samples."""
+        rows = self.rows(numbers)
+        rows[np.arange(len(numbers)), numbers] = np.inf
+        return sort_rows(
+            rows, self.depth, self.n_samples - 1, self.n_threads, self.tolerance, self.floor
+        )
+
+    def orders_of(self, numbers: NDArray[np.intp]) -> list[NeighborOrder]:
+        """Orders of any samples, a bounded number at a time, to replace rows of another order."""
+        found = []
+        for low in range(0, len(numbers), self.rows_per_block):
+            part = self.sorted_rows(numbers[low : low + self.rows_per_block])
+            found.append(pack_rows(*part, self.transform, self.depth, self.n_samples - 1, 0))
+        return found

@@ -1,0 +1,73 @@
+"""The list of backends: which there are, which one `auto` means, and how each is prepared.
+
+Libraries that a backend needs are imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from allsplits._validation import check_choice
+from allsplits.exceptions import InvalidInputError, UnsupportedError
+from allsplits.orders._metric import Metric
+from allsplits.orders.backends._protocol import Search
+from allsplits.orders.backends.exact import exact_search
+
+__all__ = ["BACKENDS", "check_backend", "choose_backend", "prepare_search"]
+
+#: What `backend` may be.
+BACKENDS = ("auto", "exact", "faiss", "torch", "torch:cpu", "dask")
+#: From this many products of two features on, a GPU is worth starting: about a minute on a CPU.
+_GPU_WORK = 2e12
+
+
+def check_backend(backend: Any) -> None:
+    """Raise unless `backend` names one."""
+    check_choice("backend", backend, BACKENDS)
+
+
+def choose_backend(X: Any, metric: Metric) -> str:
+    """What ``backend="auto"`` means for these data."""
+    if not isinstance(X, np.ndarray):
+        return "dask"
+    n_samples, n_features = X.shape
+    if not metric.is_euclidean or float(n_samples) ** 2 * n_features < _GPU_WORK:
+        return "exact"
+    if metric.name == "cosine" and not X.any(axis=1).all():
+        return "exact"
+    from allsplits.orders.backends._torch_distances import cuda_is_there
+
+    return "torch" if cuda_is_there() else "exact"
+
+
+def prepare_search(X: Any, metric: Metric, depth: int, backend: str, n_threads: int) -> Search:
+    """Prepare the search that `backend` names; X is validated."""
+    check_backend(backend)
+    if len(X) < 2:
+        raise InvalidInputError(f"X must have at least 2 samples; got {len(X)}")
+    if backend == "auto":
+        backend = choose_backend(X, metric)
+    if backend == "dask":
+        from allsplits.orders.backends.dask import dask_search
+
+        return dask_search(X, metric, depth)
+    if not isinstance(X, np.ndarray):
+        raise InvalidInputError(
+            f"backend must be 'auto' or 'dask' for a dask collection; got {backend!r}"
+        )
+    if backend == "exact":
+        return exact_search(np.asarray(X, dtype=np.float64), metric, depth, n_threads)
+    if not metric.is_euclidean:
+        raise UnsupportedError(
+            f"backend {backend!r} knows the metrics 'euclidean', 'sqeuclidean' and 'cosine' "
+            f"(without metric_params); got {metric.name!r}: use backend='exact'"
+        )
+    if backend == "faiss":
+        from allsplits.orders.backends.faiss import faiss_search
+
+        return faiss_search(np.asarray(X, dtype=np.float64), metric, depth, n_threads)
+    from allsplits.orders.backends.torch import TorchSearch
+
+    return TorchSearch(X, metric, depth, n_threads, "cpu" if backend == "torch:cpu" else "cuda")

@@ -1,0 +1,54 @@
+"""True squared distances on the device: differences of float64, never the expanded formula."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import lru_cache
+from typing import Any
+
+__all__ = ["distances_to_all", "distances_to_items"]
+
+#: Differences held at a time.
+_ENTRIES = 1 << 24
+#: References compared with at a time.
+_ROWS = 1 << 16
+
+
+def distances_to_items(torch: Any, points: Any, numbers: Any, items: Any) -> Any:
+    """Squared distance of each row's point to each of its items, shape of `items`, float64."""
+    if points.is_cuda and importlib.util.find_spec("triton") is not None:
+        from allsplits.orders.backends._torch_triton import squared_distances
+
+        return squared_distances(torch, points, numbers, items)
+    out = torch.empty(items.shape, dtype=torch.float64, device=points.device)
+    step = max(1, _ENTRIES // (items.shape[1] * points.shape[1]))
+    for start in range(0, len(items), step):
+        part = slice(start, start + step)
+        differences = points[items[part]].double() - points[numbers[part]].double()[:, None, :]
+        out[part] = differences.square_().sum(2)
+    return out
+
+
+def distances_to_all(torch: Any, points: Any, numbers: Any) -> Any:
+    """Squared distances of some points to all points, float64."""
+    queries = points[numbers].double()
+    return torch.cat(
+        [
+            torch.cdist(queries, part.double(), compute_mode=_DIRECT).square_()
+            for part in points.split(_ROWS)
+        ],
+        dim=1,
+    )
+
+
+_DIRECT = "donot_use_mm_for_euclid_dist"
+
+
+@lru_cache
+def cuda_is_there() -> bool:
+    """Whether torch is installed and sees a GPU."""
+    if importlib.util.find_spec("torch") is None:
+        return False
+    import torch
+
+    return bool(torch.cuda.is_available())

@@ -1,0 +1,226 @@
+"""Exact Euclidean and cosine orders on a GPU (or, for tests, on the CPU) with PyTorch.
+
+A product in low precision proposes 2·depth candidates (see `_torch_products`), they get their true
+distances by differences in float64, and a row is accepted when the distance of its last neighbour
+is below what everybody else certainly exceeds. Rows that fail are searched again in float32, then
+in float64, and what even that cannot decide (tie groups larger than the candidates) is compared
+with everybody. So the order is that of float64 distances; `redone_rows` counts who failed first.
+
+Memory on the device: the points, one table per precision that is used, and a bounded block of
+scores, whatever the number of samples.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._optional import import_optional
+from allsplits._threads import map_row_ranges
+from allsplits.exceptions import InvalidInputError, UnsupportedError
+from allsplits.orders._kernels import finish_sorted_rows
+from allsplits.orders._metric import Metric
+from allsplits.orders._order import NeighborOrder, pack_rows, replace_rows
+from allsplits.orders.backends._full import FullRowSearch
+from allsplits.orders.backends._protocol import Search
+from allsplits.orders.backends._torch_distances import distances_to_all, distances_to_items
+from allsplits.orders.backends._torch_products import Level, ScaledPoints
+
+__all__ = ["TorchSearch"]
+
+#: Queries per product.
+_QUERIES = 2048
+#: Rows per order: long enough to hide the host's part, short enough to keep few on the device.
+_ROWS_PER_BLOCK = 16 * _QUERIES
+#: Bytes of scores at a time: this share of what is free on a GPU, this many on the CPU.
+_SHARE_OF_FREE = 0.4
+_BYTES_ON_CPU = 1 << 28
+
+Padded = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]
+
+
+class TorchSearch(Search):
+    """A prepared search on one device."""
+
+    #: Blocks searched while the one before is used.
+    ahead = 2
+
+    def __init__(
+        self,
+        X: NDArray[Any],
+        metric: Metric,
+        depth: int,
+        n_threads: int,
+        device: str = "cuda",
+        precisions: tuple[str, ...] | None = None,
+    ) -> None:
+        self.torch = import_optional("torch", extra="gpu", purpose=f"backend 'torch' ({device})")
+        if device == "cuda" and not self.torch.cuda.is_available():
+            raise UnsupportedError(
+                "backend 'torch' needs a GPU that CUDA can use, and there is none; "
+                "use backend='auto', or 'torch:cpu' to run the same search on the CPU"
+            )
+        self.device = device
+        self.depth, self.n_threads = depth, n_threads
+        self.n_samples, n_features = X.shape
+        self.rows_per_block = _ROWS_PER_BLOCK if device == "cuda" else 2 * _QUERIES
+        self.points = self._load(X, metric)
+        tolerance, floor = metric.squared_ties(n_features)
+        self.full = FullRowSearch(
+            self._full_rows, self.n_samples, depth, n_threads, metric.from_squared, tolerance, floor
+        )
+        self.n_candidates = 64 * -(-(2 * depth + 32) // 64)
+        if precisions is None:
+            precisions = ("bfloat16", "float32", "float64") if device == "cuda" else (
+                "float32", "float64",
+            )  # fmt: skip
+        # Where most are wanted, candidates are no help.
+        self.precisions = precisions if 2 * self.n_candidates < self.n_samples else ()
+        self.scaled = ScaledPoints(self.torch, self.points) if self.precisions else None
+        self.levels: dict[int, Level] = {}
+        self.first_level = 0
+        self._lock = threading.Lock()
+
+    def _load(self, X: NDArray[Any], metric: Metric) -> Any:
+        """The points on the device: float32 stays, everything else is float64."""
+        torch = self.torch
+        cosine = metric.name == "cosine"
+        dtype = torch.float32 if X.dtype == np.float32 and not cosine else torch.float64
+        self._check_room(X, dtype)
+        points = torch.empty(X.shape, dtype=dtype, device=self.device)
+        for start in range(0, len(X), 1 << 16):
+            part = torch.tensor(np.asarray(X[start : start + (1 << 16)]), device=self.device)
+            if cosine:
+                part = part.double()
+                norms = part.norm(dim=1, keepdim=True)
+                if not bool((norms > 0).all()):
+                    raise UnsupportedError(
+                        "X holds a row of zeros, which has no direction, so backend 'torch' cannot "
+                        "order it by metric='cosine': use backend='exact'"
+                    )
+                part = part / norms
+            points[start : start + len(part)] = part
+        return points
+
+    def _check_room(self, X: NDArray[Any], dtype: Any) -> None:
+        if self.device != "cuda":
+            return
+        free = self.torch.cuda.mem_get_info()[0]
+        # The points, and the tables in bfloat16 and float32.
+        needed = X.shape[0] * X.shape[1] * (dtype.itemsize + 6)
+        if needed > 0.8 * free:
+            raise InvalidInputError(
+                f"X of shape {X.shape} must fit on the GPU for backend 'torch': it needs "
+                f"{needed / 2**30:.1f} GiB with its tables and {free / 2**30:.1f} GiB are free; "
+                "use backend='exact' or 'dask'"
+            )
+
+    def order(self, start: int, stop: int) -> NeighborOrder:
+        """Neighbours of the samples start to stop."""
+        numbers = np.arange(start, stop)
+        if self.scaled is None:
+            return self.full.order(start, stop).found_by("torch")
+        level = self.first_level
+        found = self._search(numbers, level, cut=True)
+        failed = np.flatnonzero(found[3] < 0)
+        redone = len(failed)
+        if redone > len(numbers) // 2 and level + 1 < len(self.precisions):
+            # These data need more precision: start there from now on, the result is the same.
+            self.first_level = level + 1
+        order = self._pack(found, start)
+        # The same precision once more, but with all candidates, helps rows with larger tie groups.
+        for again in range(level, len(self.precisions)):
+            if len(failed) == 0:
+                break
+            found = self._search(failed + start, again, cut=False)
+            good = found[3] >= 0
+            kept = tuple(part[good] for part in found)
+            order = replace_rows(order, failed[good], [self._pack(kept, 0)])  # type: ignore[arg-type]
+            failed = failed[~good]
+        order = replace_rows(order, failed, self.full.orders_of(failed + start))
+        return order.found_by("torch", redone_rows=redone)
+
+    def _pack(self, rows: Padded, first_row: int) -> NeighborOrder:
+        items, keys, tied, lengths = rows
+        return pack_rows(
+            items, keys, tied, np.maximum(lengths, 0), self.full.transform, self.depth,
+            self.n_samples - 1, first_row,
+        )  # fmt: skip
+
+    def _search(self, numbers: NDArray[np.intp], level: int, *, cut: bool) -> Padded:
+        """Padded rows; length -1 where the order is not certain.
+
+        With `cut`, fewer candidates than there are come back from the device.
+        """
+        torch = self.torch
+        width = self.n_candidates
+        if cut:
+            width = min(width, self.depth + 8 + self.depth // 8)
+        parts = [
+            self._nearest(
+                torch.as_tensor(numbers[s : s + _QUERIES], device=self.device), level, width
+            )
+            for s in range(0, len(numbers), _QUERIES)
+        ]
+        items, keys, safe = (torch.cat(part).cpu().numpy() for part in zip(*parts, strict=True))
+        tied = np.empty(items.shape, dtype=bool)
+        lengths = np.empty(len(items), dtype=np.int64)
+        last = np.empty(len(items))
+
+        def finish(start: int, stop: int) -> None:
+            part = slice(start, stop)
+            before = keys[part].copy()
+            finish_sorted_rows(
+                items, keys, tied, lengths, start, stop, self.depth, self.full.tolerance,
+                self.full.floor,
+            )  # fmt: skip
+            last[part] = before[np.arange(stop - start), lengths[part] - 1]
+
+        map_row_ranges(finish, len(items), self.n_threads)
+        certain = last * (1 + 2 * self.full.tolerance) + self.full.floor < safe
+        lengths[~(certain & (lengths >= self.depth))] = -1
+        return items, keys, tied, lengths
+
+    def _nearest(self, numbers: Any, level: int, width: int) -> tuple[Any, Any, Any]:
+        """(items, squared distances, what all others exceed) of some rows, still on the device."""
+        torch = self.torch
+        table = self._level(level)
+        items, beyond = table.candidates(numbers, self.n_candidates, self._columns(table))
+        # Padding is nobody; it is found only where there are too few others.
+        nobody = items >= self.n_samples
+        items = items.clamp(max=self.n_samples - 1)
+        keys = distances_to_items(torch, self.points, numbers, items)
+        keys.masked_fill_(nobody | (items == numbers[:, None]), float("inf"))
+        keys, rank = keys.sort(dim=1)
+        items = items.gather(1, rank[:, :width]).to(torch.int32)
+        safe = torch.minimum(beyond, keys[:, width]) if width < keys.shape[1] else beyond
+        return items, keys[:, :width].contiguous(), safe
+
+    def _level(self, level: int) -> Level:
+        with self._lock:
+            if level not in self.levels:
+                dtype = getattr(self.torch, self.precisions[level])
+                self.levels[level] = Level(self.scaled, dtype)  # type: ignore[arg-type]
+            return self.levels[level]
+
+    def _columns(self, table: Level) -> int:
+        """Columns of scores at a time."""
+        room = _BYTES_ON_CPU
+        if self.device == "cuda":
+            room = int(_SHARE_OF_FREE * self._free)
+        fits = room // (_QUERIES * table.bytes_per_score)
+        return min(table.n_columns, max(1 << 14, fits // 64 * 64))
+
+    @cached_property
+    def _free(self) -> int:
+        """Bytes free when the first table was ready: the scores themselves must not count."""
+        return int(self.torch.cuda.mem_get_info()[0])
+
+    def _full_rows(self, numbers: NDArray[np.intp]) -> NDArray[np.float64]:
+        chosen = self.torch.as_tensor(numbers, device=self.device)
+        rows: NDArray[np.float64] = distances_to_all(self.torch, self.points, chosen).cpu().numpy()
+        return rows
