@@ -89,7 +89,6 @@ def stages(search: TorchSearch) -> dict[str, float]:
             lambda: search._nearest(numbers, 0, search.depth + 8 + search.depth // 8)
         ),
     }
-    del scores, grouped
     return out
 
 
