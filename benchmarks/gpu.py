@@ -14,16 +14,24 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import FixedSize, validation_curve
-from allsplits.orders import Metric, iter_orders
+from allsplits._threads import thread_count
+from allsplits.exact import Column
+from allsplits.exact.masses import prefixes_for
+from allsplits.exact.uniform import MajorityVote
+from allsplits.orders import Metric, SearchReport, iter_orders, read_points
 from allsplits.orders.backends._torch_distances import distances_to_items
 from allsplits.orders.backends.torch import TorchSearch
+from allsplits.splits import Samples, resolve_cv
 
 N_SAMPLES, N_FEATURES, N_CLASSES = 1_281_167, 768, 1000
 SEARCH_GOAL, WHOLE_GOAL = 10.0, 20.0
 
 
-def embeddings(n_samples: int, spread: float = 0.8) -> tuple[np.ndarray, np.ndarray]:
-    """Classes around random centres in 32 latent dimensions, seen through 768 features."""
+def embeddings(n_samples: int, spread: float, uneven: float) -> tuple[np.ndarray, np.ndarray]:
+    """Classes around random centres in 32 latent dimensions, seen through 768 features.
+
+    `spread` is the distance of centres, `uneven` how much samples differ in difficulty.
+    """
     import torch
 
     torch.manual_seed(0)
@@ -34,11 +42,10 @@ def embeddings(n_samples: int, spread: float = 0.8) -> tuple[np.ndarray, np.ndar
     X = np.empty((n_samples, N_FEATURES), dtype=np.float32)
     for start in range(0, n_samples, 1 << 16):
         part = y[start : start + (1 << 16)].cuda()
-        z = centres[part] + torch.randn(len(part), latent, device="cuda")
-        X[start : start + len(part)] = (z @ view).cpu().numpy()
-        X[start : start + len(part)] += (
-            (0.1 * torch.randn(len(part), N_FEATURES, device="cuda")).cpu().numpy()
-        )
+        noise = torch.exp(uneven * torch.randn(len(part), 1, device="cuda"))
+        z = centres[part] + noise * torch.randn(len(part), latent, device="cuda")
+        x = z @ view + 0.1 * torch.randn(len(part), N_FEATURES, device="cuda")
+        X[start : start + len(part)] = x.cpu().numpy()
     return X, y.numpy()
 
 
@@ -62,34 +69,27 @@ def stages(search: TorchSearch) -> dict[str, float]:
     import torch
 
     numbers = torch.randperm(search.n_samples, device="cuda")[:2048]
-    level = search._level(0)
+    level, count = search._level(0), search.n_candidates
     queries = level._queries(numbers)
     scores = queries @ level.table.T
     grouped = scores.view(len(queries), 64, -1)
     maxima = grouped.amax(1)
-    items, _ = level.candidates(numbers, search.n_candidates, level.n_columns)
+    items, _ = level.candidates(numbers, count, level.n_columns)
     keys = distances_to_items(torch, search.points, numbers, items)
     plain = level.table[:, :N_FEATURES].contiguous()
     rows = plain[numbers]
-    out = {
-        "product of the features alone (floor)": device_milliseconds(lambda: rows @ plain.T),
-        "product with norms": device_milliseconds(lambda: queries @ level.table.T),
-        "maxima of groups": device_milliseconds(lambda: grouped.amax(1)),
-        "best groups": device_milliseconds(
-            lambda: maxima.topk(search.n_candidates, dim=1, sorted=False)
-        ),
-        "maxima, best groups and members": device_milliseconds(
-            lambda: level._largest(scores, search.n_candidates)
-        ),
-        "true distances": device_milliseconds(
-            lambda: distances_to_items(torch, search.points, numbers, items)
-        ),
-        "sort": device_milliseconds(lambda: keys.sort(dim=1)),
-        "all of it": device_milliseconds(
-            lambda: search._nearest(numbers, 0, search.depth + 8 + search.depth // 8)
-        ),
+    width = search.depth + 8 + search.depth // 8
+    work = {
+        "product of the features alone (floor)": lambda: rows @ plain.T,
+        "product with norms": lambda: queries @ level.table.T,
+        "maxima of groups": lambda: grouped.amax(1),
+        "best groups": lambda: maxima.topk(count, dim=1, sorted=False),
+        "maxima, best groups and their members": lambda: level._largest(scores, count),
+        "true distances": lambda: distances_to_items(torch, search.points, numbers, items),
+        "sort": lambda: keys.sort(dim=1),
+        "all of it": lambda: search._nearest(numbers, 0, width),
     }
-    return out
+    return {name: device_milliseconds(function) for name, function in work.items()}
 
 
 def check(search: TorchSearch, n_queries: int = 64) -> int:
@@ -103,24 +103,39 @@ def check(search: TorchSearch, n_queries: int = 64) -> int:
     return wrong
 
 
+def votes(search: TorchSearch, y: np.ndarray, law: Any) -> float:
+    """Seconds that the votes of all samples would take alone, from one block."""
+    columns = [Column(k, resolve_cv(law, Samples(len(y)))) for k in range(1, 51)]
+    vote = MajorityVote(
+        prefixes_for(columns, 1e-15), N_CLASSES, average_distance_ties=True, share=False
+    )
+    order, codes = search.order(0, 32_768), y.astype(np.int32)
+    start = perf_counter()
+    vote.right(order, codes, thread_count(None))
+    return (perf_counter() - start) * len(y) / order.n_samples
+
+
 def main() -> None:
     import torch
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=N_SAMPLES)
-    parser.add_argument("--spread", type=float, default=0.8)
+    parser.add_argument("--spread", type=float, default=1.1)
+    parser.add_argument("--uneven", type=float, default=0.5)
     options = parser.parse_args()
-    X, y = embeddings(options.samples, options.spread)
-    law = FixedSize(int(0.8 * len(X)))
-    small = slice(0, 20_000)
+    X, y = embeddings(options.samples, options.spread, options.uneven)
+    law, metric = FixedSize(int(0.8 * len(X))), Metric.resolve("euclidean")
     # Compiling and starting CUDA are not measured.
-    validation_curve(
-        KNeighborsClassifier(), X[small], y[small], cv=FixedSize(16_000), backend="torch"
-    )
+    few = slice(0, 20_000)
+    validation_curve(KNeighborsClassifier(), X[few], y[few], cv=FixedSize(16_000), backend="torch")
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, {len(X):,} x {X.shape[1]}")
+    print(f"spread {options.spread}, uneven {options.uneven}, {thread_count(None)} threads")
 
     start = perf_counter()
-    search = TorchSearch(X, Metric.resolve("euclidean"), 110, 16)
+    read_points(X, metric)
+    print(f"check of X: {perf_counter() - start:.2f} s")
+    start = perf_counter()
+    search = TorchSearch(X, metric, 110, thread_count(None))
     search._level(0)
     torch.cuda.synchronize()
     print(f"points to the device and table: {perf_counter() - start:.2f} s")
@@ -128,21 +143,20 @@ def main() -> None:
     for name, milliseconds in stages(search).items():
         print(f"  {name:40s} {milliseconds:7.2f} ms/block {milliseconds * n_blocks / 1000:7.2f} s")
     print(f"rows that differ from complete float64 rows: {check(search)} of 64")
+    print(f"votes alone: {votes(search, y, law):.2f} s")
     del search
 
     start = perf_counter()
-    redone = 0
-    blocks = iter_orders(X, Metric.resolve("euclidean"), 110, backend="torch")
-    for block in blocks:
-        redone += block.search.redone_rows
+    reports = [block.search for block in iter_orders(X, metric, 110, backend="torch")]
     seconds = perf_counter() - start
-    print(f"search, points to order: {seconds:.2f} s (goal {SEARCH_GOAL:.0f} s), {redone} redone")
+    print(f"search: {seconds:.2f} s (goal {SEARCH_GOAL:.0f} s), {SearchReport.total(reports)}")
 
     start = perf_counter()
     curve = validation_curve(KNeighborsClassifier(), X, y, cv=law, backend="torch")
     seconds = perf_counter() - start
     print(f"end to end, all k to 50: {seconds:.2f} s (goal {WHOLE_GOAL:.0f} s): {curve}")
-    print(f"  {curve.search}, k=1 {curve.scores[0]:.4f}, k=50 {curve.scores[-1]:.4f}")
+    print(f"  k = 1, 20, 50: {curve.scores[[0, 19, 49]].round(4)}, {curve.search}")
+    print(f"most memory used on the device: {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB")
 
 
 if __name__ == "__main__":

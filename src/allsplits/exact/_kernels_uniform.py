@@ -18,7 +18,10 @@ from numba import njit
 
 from allsplits.exact._kernels import binomial_row, group_end, tie_weights
 
-__all__ = ["score_columns"]
+__all__ = ["RARE", "score_columns"]
+
+#: Numbers of votes less probable than this are left out.
+RARE = 2.0**-64
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -39,16 +42,22 @@ def _times_capped(poly, degree, counts_row, v, y, limit, temp):
     top = min(v, limit) if y > 0.0 else min(v - 1, limit)
     new_degree = min(degree + top, limit)
     for e in range(new_degree + 1):
-        total = 0.0
-        for b in range(max(0, e - degree), min(e, top) + 1):
-            factor = counts_row[b]
-            if b == v:
-                factor *= y
-            total += factor * poly[e - b]
-        temp[e] = total
+        temp[e] = 0.0
+    for b in range(top + 1):
+        factor = counts_row[b] * y if b == v else counts_row[b]
+        # Sums side by side, not one after the other: this is vectorised.
+        part = temp[b : min(b + degree, new_degree) + 1]
+        for e in range(len(part)):
+            part[e] += factor * poly[e]
     for e in range(new_degree + 1):
         poly[e] = temp[e]
     return new_degree
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _rare(n_own, v, j, k, table):
+    """Whether k voters from a prefix of j have v of the n_own with a probability below 2⁻⁶⁴."""
+    return table[n_own, v] * table[j - n_own, k - v] < RARE * table[j, k]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -64,6 +73,11 @@ def _wins_plain(
             reach += min(others[d], v)
         low = max(k_low, v)
         high = min(k_high, reach)
+        # Numbers of own votes that practically never happen: `VoteTable.rounding` covers them.
+        while low <= high and _rare(n_own, v, j, low, table):
+            low += 1
+        while high >= low and _rare(n_own, v, j, high, table):
+            high -= 1
         if high < low:
             continue
         order = _quadrature_order(others, n_others, v, high, share)
@@ -87,10 +101,16 @@ def _wins_plain(
                     wins[k] += scale * table[free, k - v]
             else:
                 for k in range(low, high + 1):
-                    total = 0.0
-                    for b in range(max(0, k - v - free), min(degree, k - v) + 1):
-                        total += poly[b] * table[free, k - v - b]
-                    wins[k] += scale * total
+                    temp[k] = 0.0
+                for b in range(min(degree, high - v) + 1):
+                    factor = poly[b]
+                    first = max(low, v + b)
+                    part = temp[first : min(high, v + b + free) + 1]
+                    rest = table[free, first - v - b :]
+                    for k in range(len(part)):
+                        part[k] += factor * rest[k]
+                for k in range(low, high + 1):
+                    wins[k] += scale * temp[k]
     for k in range(k_low, k_high + 1):
         wins[k] /= table[j, k]
 

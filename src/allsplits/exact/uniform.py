@@ -12,7 +12,7 @@ from scipy.special import roots_legendre
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels import binomial_table
-from allsplits.exact._kernels_uniform import score_columns
+from allsplits.exact._kernels_uniform import RARE, score_columns
 from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
 from allsplits.orders import NeighborOrder
 
@@ -35,11 +35,12 @@ class VoteTable:
         """Bound on the relative rounding error of a value: all terms are positive.
 
         Tables: 3 roundings a row, numerator and denominator; masses: 4 a step and their sum; each
-        class's factor: k products and sums; then the sums over votes and prefixes.
+        class's factor: k products and sums; then the sums over votes and prefixes; numbers of
+        votes that are less probable than `RARE` are left out.
         """
         depth, k = prefixes.depth, int(prefixes.ks.max())
         factors = min(n_classes, depth)
-        return (12 * depth + (k + 3) * (factors + 2) + 64) * UNIT_ROUNDOFF
+        return (12 * depth + (k + 3) * (factors + 2) + 64) * UNIT_ROUNDOFF + k * RARE
 
 
 class MajorityVote:

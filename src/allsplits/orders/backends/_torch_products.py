@@ -87,7 +87,7 @@ class Level:
                 half = half + part[:, column].double()
             part[:, d + _SPLITS : d + 2 * _SPLITS] = -1
         self.table[n:, d] = _NOBODY
-        self.most_lost = float(self.lost.max())
+        self.share_lost = float((self.lost / scaled.norms.clamp(min=1e-300)).max())
 
     @property
     def bytes_per_score(self) -> int:
@@ -139,20 +139,28 @@ class Level:
         return found, member * n_groups + groups.gather(1, place - member * count)
 
     def _beyond(self, numbers: Any, last: Any) -> Any:
-        """Squared distance that everybody who scores at most `last` exceeds, in units of X."""
+        """Squared distance that everybody who scores at most `last` exceeds, in units of X.
+
+        Points with a norm beyond `near` are too far away by their norm alone, so that a few
+        outliers do not spoil the bound of all others.
+        """
         torch, scaled = self.torch, self.scaled
-        own, far = scaled.norms[numbers], scaled.farthest
-        lost = self.lost[numbers]
-        rounded, rounded_far = own + lost, far + self.most_lost
-        # Sums are accumulated in float32 or better; matrix units may truncate instead of round.
+        own, lost = scaled.norms[numbers], self.lost[numbers]
+        apart = 1.05 * (-2 * last).clamp(min=0).sqrt()
+        near = (own + apart).clamp(max=scaled.farthest)
+        # Those within `near`: both points, the sums and the score itself are rounded. Sums are
+        # accumulated in float32 or better; matrix units may truncate instead of round.
+        lost_near = self.share_lost * near
         unit = 2.0**-53 if self.dtype == torch.float64 else 2.0**-22
-        terms = rounded * rounded_far + (own**2 + far**2) / 2
-        error = lost * far + rounded * self.most_lost
+        terms = (own + lost) * (near + lost_near) + (own**2 + near**2) / 2
+        error = lost * near + (own + lost) * lost_near
         error = error + 2 * (self.table.shape[1] + 8) * unit * terms + 1e-30
-        # The score itself is rounded when it is written.
         score = last + last.abs() * 2 * torch.finfo(self.dtype).eps + error
-        moved = 4 * scaled.moved * (own + far) + 4 * scaled.moved**2
-        return (-2 * score - moved) / scaled.scale**2
+        within = -2 * score - 4 * scaled.moved * (own + near) - 4 * scaled.moved**2
+        # Those beyond, if there are any: the triangle inequality.
+        outside = ((1 - 1e-9) * apart - 4 * scaled.moved).clamp(min=0).square()
+        outside.masked_fill_(own + apart >= scaled.farthest, float("inf"))
+        return torch.minimum(within, outside) / scaled.scale**2
 
 
 _lock = threading.Lock()

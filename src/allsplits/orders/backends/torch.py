@@ -36,8 +36,9 @@ __all__ = ["TorchSearch"]
 _QUERIES = 2048
 #: Rows per order: long enough to hide the host's part, short enough to keep few on the device.
 _ROWS_PER_BLOCK = 16 * _QUERIES
-#: Bytes of scores at a time: this share of what is free on a GPU, this many on the CPU.
+#: Bytes of scores at a time: at most this share of what is free on a GPU, and never more.
 _SHARE_OF_FREE = 0.4
+_BYTES_ON_GPU = 8 << 30
 _BYTES_ON_CPU = 1 << 28
 
 Padded = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]
@@ -109,7 +110,7 @@ class TorchSearch(Search):
     def _check_room(self, X: NDArray[Any], dtype: Any) -> None:
         if self.device != "cuda":
             return
-        free = self.torch.cuda.mem_get_info()[0]
+        free = _free_bytes(self.torch)
         # The points, and the tables in bfloat16 and float32.
         needed = X.shape[0] * X.shape[1] * (dtype.itemsize + 6)
         if needed > 0.8 * free:
@@ -211,16 +212,22 @@ class TorchSearch(Search):
         """Columns of scores at a time."""
         room = _BYTES_ON_CPU
         if self.device == "cuda":
-            room = int(_SHARE_OF_FREE * self._free)
+            room = min(_BYTES_ON_GPU, int(_SHARE_OF_FREE * self._free))
         fits = room // (_QUERIES * table.bytes_per_score)
         return min(table.n_columns, max(1 << 14, fits // 64 * 64))
 
     @cached_property
     def _free(self) -> int:
         """Bytes free when the first table was ready: the scores themselves must not count."""
-        return int(self.torch.cuda.mem_get_info()[0])
+        return _free_bytes(self.torch)
 
     def _full_rows(self, numbers: NDArray[np.intp]) -> NDArray[np.float64]:
         chosen = self.torch.as_tensor(numbers, device=self.device)
         rows: NDArray[np.float64] = distances_to_all(self.torch, self.points, chosen).cpu().numpy()
         return rows
+
+
+def _free_bytes(torch: Any) -> int:
+    """What can be allocated: free memory and what torch keeps for itself without using it."""
+    kept = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+    return int(torch.cuda.mem_get_info()[0] + kept)
