@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         learning_curve,
         validation_curve,
     )
-    from allsplits.orders import NeighborOrder, order_neighbors
+    from allsplits.orders import NeighborOrder, SearchReport, order_from_graph, order_neighbors
     from allsplits.prototypes import (
         CondensedReduced,
         FastCondensed,
@@ -60,6 +60,7 @@ __all__ = [
     "LazyRegressor",
     "NeighborOrder",
     "Report",
+    "SearchReport",
     "Simulation",
     "UNNClassifier",
     "UNNClassifierCV",
@@ -69,6 +70,7 @@ __all__ = [
     "evaluate",
     "learning_curve",
     "local_constant_path",
+    "order_from_graph",
     "order_neighbors",
     "report",
     "simulate",
@@ -98,6 +100,7 @@ _HOME_OF = {
     "LazyRegressor": "lazy",
     "NeighborOrder": "orders",
     "Report": "reports",
+    "SearchReport": "orders",
     "VoronoiComplexity": "prototypes",
     "Simulation": "active",
     "UNNClassifier": "boosting",
@@ -107,6 +110,7 @@ _HOME_OF = {
     "evaluate": "model_selection",
     "learning_curve": "model_selection",
     "local_constant_path": "lazy",
+    "order_from_graph": "orders",
     "order_neighbors": "orders",
     "report": "reports",
     "simulate": "active",

@@ -1,5 +1,6 @@
 """Who is nearest to whom: neighbour orders in which ties are data, not sort accidents."""
 
+from allsplits.orders._graph import order_from_graph
 from allsplits.orders._metric import Metric
 from allsplits.orders._order import NeighborOrder, SearchReport
 from allsplits.orders._queries import QuerySearch
@@ -14,6 +15,7 @@ __all__ = [
     "SearchReport",
     "check_backend",
     "iter_orders",
+    "order_from_graph",
     "order_neighbors",
     "read_points",
 ]

@@ -1,0 +1,129 @@
+"""Neighbours found elsewhere: a graph or an index that may have missed some."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from allsplits.exceptions import InvalidInputError, InvalidTypeError, UnsupportedError
+from allsplits.orders._kernels import finish_sorted_rows
+from allsplits.orders._order import TIE_TOLERANCE, NeighborOrder, SearchReport, pack_rows
+
+__all__ = ["order_from_graph"]
+
+Padded = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+
+def order_from_graph(graph: Any, *, allow_approximate: bool = False) -> NeighborOrder:
+    """Take neighbours from another search, exact or not, and mark the order as approximate.
+
+    Nothing here can tell whether an index (HNSW, IVF, NN-descent) found every neighbour, so the
+    order and every result made from it say ``search.approximate``. Tie groups that the other
+    search cut are not completed.
+
+    Parameters
+    ----------
+    graph : sparse matrix of shape (n_samples, n_samples) or pair of arrays
+        Distances as KNeighborsTransformer and `kneighbors_graph(mode="distance")` give them, or
+        (distances, indices) of shape (n_samples, n_found) in either order, as FAISS, pynndescent
+        and `kneighbors` give them. A sample's own row and FAISS's -1 are left out.
+    allow_approximate : bool, default=False
+        Must be True: to use such neighbours is a decision.
+
+    Returns
+    -------
+    NeighborOrder
+        Its depth is the smallest number of neighbours found for a sample.
+
+    Examples
+    --------
+    >>> from allsplits import order_from_graph
+    >>> from sklearn.neighbors import kneighbors_graph
+    >>> graph = kneighbors_graph([[0.0], [1.0], [3.0]], 2, mode="distance")
+    >>> order_from_graph(graph, allow_approximate=True)
+    NeighborOrder(n_samples=3, depth=2, APPROXIMATE neighbours)
+    """
+    if allow_approximate is not True:
+        raise UnsupportedError(
+            "allow_approximate must be True to use neighbours of a graph or an index, which may "
+            f"have missed some; got {allow_approximate!r}. order_neighbors finds all of them"
+        )
+    items, keys = _from_sparse(graph) if issparse(graph) else _from_pair(graph)
+    n_samples = len(items)
+    nobody = (items < 0) | (items == np.arange(n_samples)[:, None])
+    keys = np.where(nobody, np.inf, keys)
+    found = np.isfinite(keys)
+    if not np.all(found | nobody) or np.any(keys < 0):
+        raise InvalidInputError("graph must hold finite distances ≥ 0; got another value")
+    if items.max(initial=-1) >= n_samples:
+        raise InvalidInputError(
+            f"graph must hold row numbers below {n_samples}, one row for each sample; "
+            f"got {items.max()}"
+        )
+    depth = int(found.sum(axis=1).min(initial=n_samples))
+    if n_samples < 2 or depth < 1:
+        raise InvalidInputError(
+            "graph must hold at least one neighbour for each of at least 2 samples; got none for "
+            f"row {int(found.sum(axis=1).argmin()) if n_samples else 0}"
+        )
+    return _sorted_order(items, keys, depth)
+
+
+def _sorted_order(items: NDArray[np.int64], keys: NDArray[np.float64], depth: int) -> NeighborOrder:
+    n_samples = len(items)
+    rank = np.lexsort((items, keys), axis=1)
+    sorted_items = np.take_along_axis(items, rank, axis=1).astype(np.int32)
+    keys = np.take_along_axis(keys, rank, axis=1)
+    twice = (sorted_items[:, 1:] == sorted_items[:, :-1]) & np.isfinite(keys[:, 1:])
+    if twice.any():
+        raise InvalidInputError(
+            f"graph must name each neighbour once; got one twice in row {int(twice.nonzero()[0][0])}"
+        )
+    tied = np.empty(keys.shape, dtype=bool)
+    lengths = np.empty(n_samples, dtype=np.int64)
+    finish_sorted_rows(sorted_items, keys, tied, lengths, 0, n_samples, depth, TIE_TOLERANCE, 0.0)
+    order = pack_rows(sorted_items, keys, tied, lengths, np.asarray, depth, n_samples - 1, 0)
+    report = SearchReport("graph", approximate=True)
+    return NeighborOrder(
+        order.indptr, order.flat_indices, order.flat_distances, order.tied, depth, n_samples - 1,
+        0, report,
+    )  # fmt: skip
+
+
+def _from_sparse(graph: Any) -> Padded:
+    """Rows of a sparse matrix, padded with -1."""
+    if graph.shape[0] != graph.shape[1]:
+        raise InvalidInputError(f"graph must be square (n_samples × n_samples); got {graph.shape}")
+    rows = graph.tocsr()
+    lengths = np.diff(rows.indptr)
+    used = np.arange(lengths.max(initial=1)) < lengths[:, None]
+    items = np.full(used.shape, -1, dtype=np.int64)
+    keys = np.zeros(used.shape)
+    items[used], keys[used] = rows.indices, rows.data
+    return items, keys
+
+
+def _from_pair(graph: Any) -> Padded:
+    """(distances, indices) in either order: the integers are the indices."""
+    if not isinstance(graph, (tuple, list)) or len(graph) != 2:
+        raise InvalidTypeError(
+            "graph must be a sparse matrix of distances or a pair (distances, indices); "
+            f"got {type(graph).__name__}"
+        )
+    first, second = (np.asarray(part) for part in graph)
+    if first.dtype.kind in "iu":
+        first, second = second, first
+    if second.dtype.kind not in "iu" or first.dtype.kind != "f":
+        raise InvalidInputError(
+            "graph must be a pair of distances (floats) and indices (integers); "
+            f"got {first.dtype} and {second.dtype}"
+        )
+    if first.ndim != 2 or first.shape != second.shape:
+        raise InvalidInputError(
+            "graph must hold two arrays of shape (n_samples, n_found); "
+            f"got {first.shape} and {second.shape}"
+        )
+    return second.astype(np.int64), first.astype(np.float64)
