@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.datasets import make_classification
 
-__all__ = ["faces", "gaussian_classes", "letters", "pendigits", "two_classes"]
+__all__ = ["faces", "gaussian_classes", "letters", "mnist", "pendigits", "two_classes"]
 
 
 def two_classes(n_samples: int = 5000, n_features: int = 10) -> tuple[np.ndarray, np.ndarray]:
@@ -48,6 +48,20 @@ def pendigits() -> tuple[str, np.ndarray, np.ndarray]:
         return "stand-in for pendigits", np.clip(np.rint(12 * X + 50), 0, 100), y
     table = np.loadtxt(path, delimiter=",", skiprows=1)
     return "pendigits", table[:, :16], table[:, -1].astype(int)
+
+
+def mnist() -> tuple[str, np.ndarray, np.ndarray]:
+    """MNIST (50,000 images reduced to 64 dimensions by PCA), or classes of the same size."""
+    folder = os.environ.get("ALLSPLITS_DATA")
+    path = Path(folder) / "mnist_70000.npz" if folder else None
+    if path is None or not path.exists():
+        return "stand-in for MNIST", *gaussian_classes(50_000, 64, 10, spread=0.6)
+    with np.load(path) as stored:
+        images = stored["X"][:50_000].reshape(50_000, -1).astype(np.float64)
+        y = stored["y"][:50_000]
+    images -= images.mean(axis=0)
+    _, directions = np.linalg.eigh(images.T @ images)
+    return "MNIST", images @ directions[:, -64:], y
 
 
 def faces() -> tuple[str, np.ndarray, np.ndarray]:

@@ -79,9 +79,8 @@ def _sorted_order(items: NDArray[np.int64], keys: NDArray[np.float64], depth: in
     keys = np.take_along_axis(keys, rank, axis=1)
     twice = (sorted_items[:, 1:] == sorted_items[:, :-1]) & np.isfinite(keys[:, 1:])
     if twice.any():
-        raise InvalidInputError(
-            f"graph must name each neighbour once; got one twice in row {int(twice.nonzero()[0][0])}"
-        )
+        row = int(twice.nonzero()[0][0])
+        raise InvalidInputError(f"graph must name each neighbour once; got one twice in row {row}")
     tied = np.empty(keys.shape, dtype=bool)
     lengths = np.empty(n_samples, dtype=np.int64)
     finish_sorted_rows(sorted_items, keys, tied, lengths, 0, n_samples, depth, TIE_TOLERANCE, 0.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,7 +215,7 @@ def replace_rows(
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     from_new = np.repeat(is_new, lengths)
 
-    def merge(name: str) -> NDArray[np.generic]:
+    def merge(name: str) -> Any:
         old = getattr(order, name)
         out = np.empty(indptr[-1], dtype=old.dtype)
         out[~from_new] = old[kept]

@@ -6,20 +6,24 @@ import importlib.util
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["distances_to_all", "distances_to_items"]
+__all__ = ["cuda_is_there", "distances_to_all", "distances_to_items"]
 
 #: Differences held at a time.
 _ENTRIES = 1 << 24
+#: torch's name for distances that are not expanded.
+_DIRECT = "donot_use_mm_for_euclid_dist"
 #: References compared with at a time.
 _ROWS = 1 << 16
 
 
 def distances_to_items(torch: Any, points: Any, numbers: Any, items: Any) -> Any:
     """Squared distance of each row's point to each of its items, shape of `items`, float64."""
-    if points.is_cuda and importlib.util.find_spec("triton") is not None:
-        from allsplits.orders.backends._torch_triton import squared_distances
+    if points.is_cuda:
+        # Importing Triton takes a while, and only GPUs need it.
+        from allsplits.orders.backends import _kernels_triton
 
-        return squared_distances(torch, points, numbers, items)
+        if _kernels_triton.triton_is_there():
+            return _kernels_triton.squared_distances(torch, points, numbers, items)
     out = torch.empty(items.shape, dtype=torch.float64, device=points.device)
     step = max(1, _ENTRIES // (items.shape[1] * points.shape[1]))
     for start in range(0, len(items), step):
@@ -39,9 +43,6 @@ def distances_to_all(torch: Any, points: Any, numbers: Any) -> Any:
         ],
         dim=1,
     )
-
-
-_DIRECT = "donot_use_mm_for_euclid_dist"
 
 
 @lru_cache

@@ -94,17 +94,17 @@ class TorchSearch(Search):
         self._check_room(X, dtype)
         points = torch.empty(X.shape, dtype=dtype, device=self.device)
         for start in range(0, len(X), 1 << 16):
-            part = torch.tensor(np.asarray(X[start : start + (1 << 16)]), device=self.device)
+            part = np.asarray(X[start : start + (1 << 16)])
             if cosine:
-                part = part.double()
-                norms = part.norm(dim=1, keepdim=True)
-                if not bool((norms > 0).all()):
+                # On the host, so that directions have the same bits as everywhere else.
+                directions = metric.euclidean_points(part.astype(np.float64))
+                if directions is None:
                     raise UnsupportedError(
                         "X holds a row of zeros, which has no direction, so backend 'torch' cannot "
                         "order it by metric='cosine': use backend='exact'"
                     )
-                part = part / norms
-            points[start : start + len(part)] = part
+                part = directions
+            points[start : start + len(part)] = torch.tensor(part, device=self.device)
         return points
 
     def _check_room(self, X: NDArray[Any], dtype: Any) -> None:
@@ -210,11 +210,12 @@ class TorchSearch(Search):
 
     def _columns(self, table: Level) -> int:
         """Columns of scores at a time."""
-        room = _BYTES_ON_CPU
+        room: int = _BYTES_ON_CPU
         if self.device == "cuda":
             room = min(_BYTES_ON_GPU, int(_SHARE_OF_FREE * self._free))
         fits = room // (_QUERIES * table.bytes_per_score)
-        return min(table.n_columns, max(1 << 14, fits // 64 * 64))
+        columns: int = min(table.n_columns, max(1 << 14, fits // 64 * 64))
+        return columns
 
     @cached_property
     def _free(self) -> int:

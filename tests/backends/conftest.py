@@ -1,0 +1,21 @@
+"""One fixture: every backend that is installed, by name."""
+
+from importlib.util import find_spec
+
+import pytest
+
+NEEDS = {"faiss": "faiss", "torch:cpu": "torch", "dask": "dask", "torch": "torch"}
+
+
+@pytest.fixture(params=sorted(NEEDS))
+def backend(request: pytest.FixtureRequest) -> str:
+    """A backend other than the default."""
+    name: str = request.param
+    if find_spec(NEEDS[name]) is None:
+        pytest.skip(f"{NEEDS[name]} is not installed")
+    if name == "torch":
+        import torch
+
+        if not torch.cuda.is_available():
+            pytest.skip("there is no GPU")
+    return name
