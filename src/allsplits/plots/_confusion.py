@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from allsplits.exceptions import InvalidTypeError
-from allsplits.model_selection import Evaluation, evaluate
+from allsplits.model_selection import evaluate
+from allsplits.plots._base import EvaluationDisplay
 from allsplits.plots._style import axes_or_new
 
 __all__ = ["ConfusionMatrixDisplay"]
 
 
-class ConfusionMatrixDisplay:
+class ConfusionMatrixDisplay(EvaluationDisplay):
     """How often samples of each class are given each class, averaged over all splits.
 
     Parameters
@@ -29,13 +29,6 @@ class ConfusionMatrixDisplay:
     >>> display.evaluation.confusion.shape
     (3, 3)
     """
-
-    def __init__(self, evaluation: Evaluation) -> None:
-        if not isinstance(evaluation, Evaluation):
-            raise InvalidTypeError(
-                f"evaluation must be an Evaluation; got {type(evaluation).__name__}"
-            )
-        self.evaluation = evaluation
 
     @classmethod
     def from_estimator(

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from allsplits._validation import check_count
-from allsplits.exceptions import InvalidTypeError
-from allsplits.model_selection import Evaluation, evaluate
+from allsplits.model_selection import evaluate
+from allsplits.plots._base import EvaluationDisplay
 from allsplits.plots._style import axes_or_new, class_looks
 
 __all__ = ["SampleDifficultyDisplay"]
@@ -17,7 +17,7 @@ __all__ = ["SampleDifficultyDisplay"]
 _MOST_LINES = 7
 
 
-class SampleDifficultyDisplay:
+class SampleDifficultyDisplay(EvaluationDisplay):
     """How often each sample is right when it is held out, hardest first, one line per class.
 
     A class that is easy lies flat at the top; the height at the left is that of its hardest
@@ -38,13 +38,6 @@ class SampleDifficultyDisplay:
     >>> len(display.ax_.get_lines())
     3
     """
-
-    def __init__(self, evaluation: Evaluation) -> None:
-        if not isinstance(evaluation, Evaluation):
-            raise InvalidTypeError(
-                f"evaluation must be an Evaluation; got {type(evaluation).__name__}"
-            )
-        self.evaluation = evaluation
 
     @classmethod
     def from_estimator(
@@ -98,7 +91,7 @@ class SampleDifficultyDisplay:
             )  # fmt: skip
             places.update(zip(order.tolist(), zip(share, values[order], strict=True), strict=True))
         if len(parts) > 1:
-            self.ax_.legend()
+            self.ax_.legend(loc="lower right")
         if regression:
             self.ax_.set(ylabel="expected squared error", yscale="log")
         else:

@@ -149,7 +149,7 @@ class DecisionMapDisplay:
             )  # fmt: skip
         self._ring_prototypes()
         self.ax_.set(xlabel=str(self.feature_names[0]), ylabel=str(self.feature_names[1]))
-        self.ax_.legend(fontsize=8)
+        self.ax_.legend(fontsize=8, loc="upper right")
         return self
 
     def _ring_prototypes(self) -> None:
