@@ -62,6 +62,5 @@ def write(frame: pl.DataFrame, path: Path) -> Path:
         features = frame.drop("species").to_numpy()
         np.savez(path, X=features, species=np.array(frame["species"].to_list()))
     else:
-        codes = np.unique(frame["species"].to_list(), return_inverse=True)[1]
-        np.save(path, np.column_stack([frame.drop("species").to_numpy(), codes]))
+        np.save(path, frame.drop("species").to_numpy())
     return path

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -28,10 +28,18 @@ def check_output(option: str, name: str | None, *inputs: str | None) -> None:
     folder = path.resolve().parent
     if not folder.is_dir():
         raise InvalidInputError(f"{option} must be in a folder that exists; {folder} is not one")
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise InvalidInputError(f"{option}: {folder} does not allow writing")
+    try:
+        # permissions do not tell all: a read-only file system lets its owner down, too
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        if not path.exists() or path.is_file():  # a device is not written beside
+            raise InvalidInputError(
+                f"{option} must be in a folder that can be written to; {folder}: {error.strerror}"
+            ) from error
     for other in inputs:
-        if other not in (None, STDIN) and path.exists() and path.samefile(str(other)):
+        if other is None or other == STDIN or not (path.exists() and Path(other).exists()):
+            continue
+        if path.samefile(other):
             raise InvalidInputError(f"{option} must not be the file that is read; got {name}")
 
 
