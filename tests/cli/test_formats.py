@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import evaluate
-from allsplits.cli._read import read_table
+from allsplits.cli._read import format_of, read_table
 from allsplits.exceptions import InvalidInputError
 from cli.command import iris_frame, run, write
 
@@ -36,14 +36,28 @@ def test_every_format_gives_the_same_score(ending, tmp_path, expected):
 
 
 def test_standard_input_and_pandas_alone(tmp_path, expected):
-    """A Parquet file through a pipe, told by its first bytes, on a machine without polars."""
-    path = write(iris_frame(), tmp_path / "iris.parquet")
+    """A file through a pipe, on a machine without polars."""
+    path = write(iris_frame(), tmp_path / "iris.csv")
     (tmp_path / "polars.py").write_text("raise ImportError('no polars here')")
     done = run(
         "evaluate", "-", "-t", "species", "-k", "3", "--json",
         stdin=path.read_bytes(), PYTHONPATH=str(tmp_path),
     )  # fmt: skip
     assert json.loads(done.out)["score"] == pytest.approx(expected.score, abs=1e-12)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "feather", "npz", "npy"])
+def test_the_format_of_standard_input_is_told_by_its_first_bytes(ending, tmp_path):
+    content = write(iris_frame(), tmp_path / f"iris.{ending}").read_bytes()
+    assert format_of("-", content) == ending
+
+
+def test_pandas_without_pyarrow_says_what_parquet_needs(tmp_path, iris):
+    for library in ("polars", "pyarrow"):
+        (tmp_path / f"{library}.py").write_text("raise ImportError")
+    path = write(iris_frame(), tmp_path / "iris.parquet")
+    done = run("evaluate", path, "-t", "species", code=2, PYTHONPATH=str(tmp_path))
+    assert "cannot read" in done.err
 
 
 def test_without_polars_and_pandas_the_error_says_what_to_install(tmp_path, iris):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 import tempfile
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from allsplits._files import write_file
 from allsplits.cli._read import STDIN, format_of, frame_library
-from allsplits.exceptions import InvalidInputError
+from allsplits.exceptions import InvalidInputError, MissingExtraError
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -46,8 +46,13 @@ def check_output(option: str, name: str | None, *inputs: str | None) -> None:
 def check_table_output(option: str, name: str | None, *inputs: str | None) -> None:
     """As above, for a table: its ending must say what it is."""
     check_output(option, name, *inputs)
-    if name is not None:
-        output_format(option, name)
+    if name is None:
+        return
+    columnar = output_format(option, name) in ("parquet", "feather")
+    if columnar and frame_library() == "pandas" and importlib.util.find_spec("pyarrow") is None:
+        raise MissingExtraError(
+            f"{option}: Parquet and Feather need polars, or pandas with pyarrow: pip install polars"
+        )
 
 
 def output_format(option: str, name: str) -> str:
@@ -89,7 +94,6 @@ def _write(frame: nw.DataFrame[Any], file_format: str, file: BinaryIO) -> None:
         writer = native.write_parquet if file_format == "parquet" else native.write_ipc
         writer(file)
     else:
-        importlib.import_module("pyarrow")
         writer = native.to_parquet if file_format == "parquet" else native.to_feather
         writer(file)
 
