@@ -87,7 +87,7 @@ def stages(search: TorchSearch) -> dict[str, float]:
         "maxima, best groups and their members": lambda: level._largest(scores, count),
         "true distances": lambda: distances_to_items(torch, search.points, numbers, items),
         "sort": lambda: keys.sort(dim=1),
-        "all of it": lambda: search._nearest(numbers, 0, width),
+        "all of it": lambda: search._nearest(numbers, 0, count, width),
     }
     return {name: device_milliseconds(function) for name, function in work.items()}
 

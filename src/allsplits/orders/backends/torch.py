@@ -48,7 +48,7 @@ class TorchSearch(Search):
     """A prepared search on one device."""
 
     #: Blocks searched while the one before is used.
-    ahead = 2
+    ahead = 3
 
     def __init__(
         self,
@@ -126,18 +126,18 @@ class TorchSearch(Search):
         if self.scaled is None:
             return self.full.order(start, stop).found_by("torch")
         level = self.first_level
-        found = self._search(numbers, level, cut=True)
+        found = self._search(numbers, level, again=False)
         failed = np.flatnonzero(found[3] < 0)
         redone = len(failed)
         if redone > len(numbers) // 2 and level + 1 < len(self.precisions):
             # These data need more precision: start there from now on, the result is the same.
             self.first_level = level + 1
         order = self._pack(found, start)
-        # The same precision once more, but with all candidates, helps rows with larger tie groups.
-        for again in range(level, len(self.precisions)):
+        # First the same precision with more candidates: who is left out is farther away then.
+        for precision in range(level, len(self.precisions)):
             if len(failed) == 0:
                 break
-            found = self._search(failed + start, again, cut=False)
+            found = self._search(failed + start, precision, again=True)
             good = found[3] >= 0
             kept = tuple(part[good] for part in found)
             order = replace_rows(order, failed[good], [self._pack(kept, 0)])  # type: ignore[arg-type]
@@ -152,21 +152,17 @@ class TorchSearch(Search):
             self.n_samples - 1, first_row,
         )  # fmt: skip
 
-    def _search(self, numbers: NDArray[np.intp], level: int, *, cut: bool) -> Padded:
+    def _search(self, numbers: NDArray[np.intp], level: int, *, again: bool) -> Padded:
         """Padded rows; length -1 where the order is not certain.
 
-        With `cut`, fewer candidates than there are come back from the device.
+        Fewer candidates than there are come back from the device, and more of both if rows are
+        searched `again`.
         """
         torch = self.torch
-        width = self.n_candidates
-        if cut:
-            width = min(width, self.depth + 8 + self.depth // 8)
-        parts = [
-            self._nearest(
-                torch.as_tensor(numbers[s : s + _QUERIES], device=self.device), level, width
-            )
-            for s in range(0, len(numbers), _QUERIES)
-        ]
+        count = min(self.n_candidates * (4 if again else 1), self.n_samples)
+        width = count // 2 if again else min(count, self.depth + 8 + self.depth // 8)
+        chosen = torch.as_tensor(numbers, device=self.device)
+        parts = [self._nearest(some, level, count, width) for some in chosen.split(_QUERIES)]
         items, keys, safe = (torch.cat(part).cpu().numpy() for part in zip(*parts, strict=True))
         tied = np.empty(items.shape, dtype=bool)
         lengths = np.empty(len(items), dtype=np.int64)
@@ -186,11 +182,11 @@ class TorchSearch(Search):
         lengths[~(certain & (lengths >= self.depth))] = -1
         return items, keys, tied, lengths
 
-    def _nearest(self, numbers: Any, level: int, width: int) -> tuple[Any, Any, Any]:
+    def _nearest(self, numbers: Any, level: int, count: int, width: int) -> tuple[Any, Any, Any]:
         """(items, squared distances, what all others exceed) of some rows, still on the device."""
         torch = self.torch
         table = self._level(level)
-        items, beyond = table.candidates(numbers, self.n_candidates, self._columns(table))
+        items, beyond = table.candidates(numbers, count, self._columns(table))
         # Padding is nobody; it is found only where there are too few others.
         nobody = items >= self.n_samples
         items = items.clamp(max=self.n_samples - 1)
