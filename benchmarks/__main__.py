@@ -18,6 +18,7 @@ from benchmarks import (
     memory,
     prototypes,
     regression,
+    scale,
     startup,
     structured,
     two_classes,
@@ -36,6 +37,7 @@ TOPICS = (
     prototypes,
     boosting,
     lazy,
+    scale,
     memory,
     startup,
 )
