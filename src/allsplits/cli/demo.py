@@ -33,7 +33,7 @@ def demo(
     \b
     Examples:
       allsplits demo
-      allsplits demo /tmp/digits
+      allsplits demo digits-demo
     """
     screen = Screen(quiet)
     place = Path(folder)

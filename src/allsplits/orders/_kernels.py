@@ -178,7 +178,9 @@ def rerank_candidates(
         end = _mark_ties(keys[i], items[i], tied[i], count, depth, tolerance, floor)
         everyone = count == points.shape[0] - 1
         safe = last_approximate[i] - rounding[i]
-        complete = end >= depth and keys[i, end - 1] * (1.0 + 2.0 * tolerance) + floor < safe
+        # A tie group carries its first key; a chain of near ties may end later, a tolerance a link.
+        reach = keys[i, end - 1] * (1.0 + 2.0 * tolerance * count) + floor * count
+        complete = end >= depth and reach < safe
         lengths[i] = end if everyone or complete else -1
 
 
