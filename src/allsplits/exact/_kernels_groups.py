@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import group_end
-from allsplits.exact._kernels_counts import add_wins
+from allsplits.exact._kernels_votes import add_wins
 
 __all__ = ["group_scores"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import group_end
-from allsplits.exact._kernels_counts import table_of_class
+from allsplits.exact._kernels_draws import table_of_class
 
 __all__ = ["first_tied", "nearest_counts", "survive_tied"]
 

@@ -23,11 +23,9 @@ from numpy.typing import NDArray
 from scipy.special import roots_legendre
 
 from allsplits._threads import map_row_ranges
-from allsplits.exact._kernels_counts import (
-    hit_counts,
-    hypergeometric_table,
-    score_counts,
-)
+from allsplits.exact._kernels_counts import score_counts
+from allsplits.exact._kernels_draws import hypergeometric_table
+from allsplits.exact._kernels_hits import hit_counts
 from allsplits.exact._kernels_nearest import nearest_counts
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column
 from allsplits.exact.problem import Answer, Problem, Solver, own_rows

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from allsplits.orders._order import NeighborOrder
 
 __all__ = ["Search"]
 
 
-class Search:
+class Search(ABC):
     """A prepared search among a fixed set of samples.
 
     Attributes
@@ -25,9 +27,9 @@ class Search:
     rows_per_block: int
     ahead: int = 0
 
+    @abstractmethod
     def order(self, start: int, stop: int) -> NeighborOrder:
         """Neighbours of the samples start to stop, complete tie groups, own row excluded."""
-        raise NotImplementedError
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most searches leave nothing running
         """Stop what is still running elsewhere; called once, also after an error or Ctrl-C."""
