@@ -213,7 +213,9 @@ def check_labels(
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise InvalidInputError("y must hold class labels; got NaN or infinity among them")
     try:
-        check_classification_targets(labels)
+        # Integers and strings are labels; looking at them costs more than a small search.
+        if labels.dtype.kind not in "iubUS":
+            check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
     except (ValueError, TypeError) as error:
         raise InvalidInputError(f"y must hold class labels of one kind; got: {error}") from error

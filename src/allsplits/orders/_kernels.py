@@ -8,7 +8,14 @@ absolute, both in terms of the keys.
 import numpy as np
 from numba import njit
 
-__all__ = ["collect_near", "direct_rows", "finish_sorted_rows", "rerank_candidates"]
+__all__ = [
+    "collect_near",
+    "direct_rows",
+    "finish_packed_rows",
+    "finish_sorted_rows",
+    "mirror_rows",
+    "rerank_candidates",
+]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -211,3 +218,35 @@ def finish_sorted_rows(items, keys, tied, lengths, start, stop, depth, tolerance
         while n > 0 and keys[i, n - 1] == np.inf:
             n -= 1
         lengths[i] = _mark_ties(keys[i], items[i], tied[i], n, depth, tolerance, floor)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def finish_packed_rows(
+    rows, packed, bits, complete, start, stop, items, keys, tied, lengths, depth, tolerance, floor
+):
+    """Items, keys, ties and ends of rows from sorted words whose last `bits` are the column.
+
+    Columns displace the last bits of the keys, so neighbours whose keys agree up to there still
+    have to be put in order, and whoever is not among the words is at least the last key less those
+    bits away. Infinite keys are no neighbours. A row whose last group may go on gets length -1,
+    unless the words are `complete`.
+    """
+    width = items.shape[1]
+    mask = (np.int64(1) << bits) - 1
+    for i in range(start, stop):
+        n = np.int64(0)
+        key = 0.0
+        for c in range(width):
+            j = packed[i - start, c] & mask
+            key = rows[i, j]
+            n += key != np.inf
+            items[i, c] = j
+            keys[i, c] = key
+        # The subtrahend covers keys too small to have all their bits.
+        safe = key * (1.0 - 2.0 ** (bits - 51)) - 1e-300
+        _insertion_sort(keys[i], items[i], width)
+        end = _mark_ties(keys[i], items[i], tied[i], n, depth, tolerance, floor)
+        everyone = complete or n < width
+        # As in `rerank_candidates`: how far a chain of near ties may have come.
+        reach = keys[i, end - 1] * (1.0 + 2.0 * tolerance * n) + floor * n
+        lengths[i] = end if everyone or (end < n and reach < safe) else -1

@@ -9,9 +9,8 @@ from sklearn.metrics import pairwise_distances
 from allsplits._threads import map_row_ranges
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders._kernels import (
-    collect_near,
     direct_rows,
-    finish_sorted_rows,
+    finish_packed_rows,
     mirror_rows,
 )
 from allsplits.orders._metric import Metric
@@ -73,41 +72,51 @@ def sort_rows(
     `rows` holds keys that grow with the distance, infinity for who is no candidate; no row has more
     than `n_candidates` others.
     """
-    few = depth <= rows.shape[1] // 2
-    thresholds, width = _near(rows, depth, n_threads, floor) if few else (rows, n_candidates)
+    width = depth + 8 + depth // 16
+    while True:
+        # Where most are wanted, selecting before sorting is no help.
+        width = n_candidates if 2 * width > n_candidates else width
+        complete = width == n_candidates
+        found = _sort_nearest(rows, width, complete, depth, n_threads, tolerance, floor)
+        if found[3].min(initial=0) >= 0:
+            return found
+        # A tie group goes on beyond what was sorted.
+        width *= 4
+
+
+def _sort_nearest(
+    rows: Array,
+    width: int,
+    complete: bool,
+    depth: int,
+    n_threads: int,
+    tolerance: float,
+    floor: float,
+) -> tuple[NDArray[np.int32], Array, NDArray[np.bool_], NDArray[np.int64]]:
+    """The `width` nearest of each row, who may be `complete`; length -1 where a tie may go on.
+
+    Keys are sorted as integers that carry their column in their last bits: sorting values is
+    several times faster than sorting places. Keys that differ in those bits only are put in order
+    afterwards.
+    """
+    n_columns = rows.shape[1]
     items = np.empty((len(rows), width), dtype=np.int32)
     keys = np.empty(items.shape)
     tied = np.empty(items.shape, dtype=bool)
     lengths = np.empty(len(rows), dtype=np.int64)
+    columns = np.arange(n_columns)
+    bits = (n_columns - 1).bit_length()
 
     def sort(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        if few:
-            collect_near(rows, thresholds, start, stop, items, keys)
-            rank = np.argsort(keys[part], axis=1)
-            items[part] = np.take_along_axis(items[part], rank, axis=1)
-            keys[part] = np.take_along_axis(keys[part], rank, axis=1)
-        else:
-            rank = np.argsort(rows[part], axis=1)[:, :width]
-            items[part] = rank
-            keys[part] = np.take_along_axis(rows[part], rank, axis=1)
-        finish_sorted_rows(items, keys, tied, lengths, start, stop, depth, tolerance, floor)
+        packed = (rows[start:stop].view(np.int64) >> bits << bits) | columns
+        if width < n_columns:
+            packed.partition(width, axis=1)
+            packed = packed[:, :width]
+        packed.sort(axis=1)
+        finish_packed_rows(
+            rows, packed, bits, complete, start, stop, items, keys, tied, lengths, depth,
+            tolerance, floor,
+        )  # fmt: skip
 
     map_row_ranges(sort, len(rows), n_threads, smallest=8)
     return items, keys, tied, lengths
-
-
-def _near(rows: Array, depth: int, n_threads: int, floor: float) -> tuple[Array, int]:
-    """How far the neighbours that are wanted reach in each row, and how many that are."""
-    thresholds = np.empty(len(rows))
-    counts = np.empty(len(rows), dtype=np.int64)
-
-    def look(start: int, stop: int) -> None:
-        part = slice(start, stop)
-        kth = np.partition(rows[part], depth - 1, axis=1)[:, depth - 1]
-        # A little past the last, so that a tie group is seen to end.
-        thresholds[part] = kth * (1 + 1e-6) + rows.shape[1] * floor
-        counts[part] = np.count_nonzero(rows[part] <= thresholds[part, None], axis=1)
-
-    map_row_ranges(look, len(rows), n_threads, smallest=8)
-    return thresholds, int(counts.max())

@@ -1,0 +1,65 @@
+"""Sorting complete rows of distances: beside a plain sort in Python, with ties at every border."""
+
+import numpy as np
+import pytest
+
+from allsplits.orders.backends._rows import sort_rows
+
+TOLERANCE = 2e-12
+
+
+def plainly_sorted(row, depth, floor):
+    """Sort by (key, column), join near ties, stop after the group that reaches `depth`."""
+    nearest = sorted((key, column) for column, key in enumerate(row) if np.isfinite(key))
+    items, tied, start = [], [], 0
+    while start < len(nearest) and len(items) < depth:
+        stop = start + 1
+        while stop < len(nearest):
+            key, before = nearest[stop][0], nearest[stop - 1][0]
+            if key - before > TOLERANCE * key + floor:
+                break
+            stop += 1
+        items += sorted(column for _, column in nearest[start:stop])
+        tied += [False] + [True] * (stop - start - 1)
+        start = stop
+    return items, tied
+
+
+def rows_of(kind, rng, shape):
+    keys = rng.random(shape)
+    near = rng.choice([0.5, 1, 1.9, 2, 2.1], shape)
+    return {
+        "distinct": keys,
+        "few values": np.round(5 * keys),
+        "equal but for the last bits": 1 + 1e-11 * keys,
+        "around the tolerance": 1 + np.round(40 * keys) * near * 1e-12,
+        "below the smallest normal number": 1e-310 * keys,
+        "zeros and tiny": np.round(3 * keys) * 1e-305,
+    }[kind]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "distinct",
+        "few values",
+        "equal but for the last bits",
+        "around the tolerance",
+        "below the smallest normal number",
+        "zeros and tiny",
+    ],
+)
+def test_like_a_plain_sort(kind):
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        n_rows, n_columns = int(rng.integers(1, 12)), int(rng.integers(2, 300))
+        rows = rows_of(kind, rng, (n_rows, n_columns))
+        own = rng.random() < 0.7
+        if own:
+            rows[np.arange(n_rows), rng.integers(0, n_columns, n_rows)] = np.inf
+        depth = int(rng.integers(1, n_columns - own + 1))
+        floor = float(rng.choice([0.0, 1e-12]))
+        found = sort_rows(rows, depth, n_columns - own, 2, TOLERANCE, floor)
+        for row, items, tied, length in zip(rows, found[0], found[2], found[3], strict=True):
+            expected = plainly_sorted(row, depth, floor)
+            assert (items[:length].tolist(), tied[:length].tolist()) == expected
