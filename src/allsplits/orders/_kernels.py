@@ -153,8 +153,8 @@ def rerank_candidates(
 ):
     """Give candidates their true squared distances, sort, and find where each row may stop.
 
-    The candidates of a row are the nearest by an approximate squared distance whose error is at
-    most ``rounding[i]``; whoever is not among them is at least ``last_approximate[i] -
+    The candidates of a row, ended by -1, are the nearest by an approximate squared distance whose
+    error is at most ``rounding[i]``; whoever is not among them is at least ``last_approximate[i] -
     rounding[i]`` away. A row whose last tie group is not safely below that gets length -1: it has
     to be searched in full.
     """
@@ -164,6 +164,8 @@ def rerank_candidates(
         count = 0
         for c in range(items.shape[1]):
             j = items[i, c]
+            if j < 0:
+                break
             if j == own:
                 continue
             # Two sums: additions need not wait for each other.

@@ -8,6 +8,7 @@ past the candidates are computed in full. So the order does not depend on who pr
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -53,12 +54,18 @@ class Proposer(Protocol):
     rounding: Array
 
     def propose(self, start: int, stop: int, n_candidates: int) -> tuple[NDArray[np.int32], Array]:
-        """Candidates of the rows start to stop (own row among them) and the last one's key."""
+        """Candidates of the rows start to stop (own row among them) and what all others exceed.
+
+        Rows that end early are filled with -1.
+        """
         ...
 
 
 class CandidateSearch(Search):
-    """A search that verifies what its proposer finds."""
+    """A search that verifies what its proposer finds.
+
+    Where the first of `proposers` is not precise enough for the data, the next one takes over.
+    """
 
     def __init__(
         self,
@@ -66,14 +73,15 @@ class CandidateSearch(Search):
         depth: int,
         n_threads: int,
         full: FullRowSearch,
-        proposer: Proposer,
+        proposers: Sequence[Callable[[], Proposer]],
         name: str = "exact",
     ) -> None:
         self.points = points
         self.depth = depth
         self.n_threads = n_threads
         self.full = full
-        self.proposer = proposer
+        self.others = list(proposers)
+        self.proposer = self.others.pop(0)()
         self.name = name
         self.n_samples = len(points)
         self.spare = 4 + depth // 8
@@ -98,6 +106,9 @@ class CandidateSearch(Search):
             self.n_threads,
         )  # fmt: skip
         failed = np.flatnonzero(lengths < 0)
+        if self.others and len(failed) > 0.1 * len(items):
+            self.proposer = self.others.pop(0)()
+            return self.order(start, stop)
         if len(failed) > 0.02 * len(items):
             # Heavy ties: ask for more from now on. What is found does not depend on it.
             self.spare = min(2 * self.spare, max(self.depth, 32))

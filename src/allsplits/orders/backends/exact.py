@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,13 @@ from threadpoolctl import threadpool_limits
 
 from allsplits._threads import thread_count
 from allsplits.orders._metric import Metric
-from allsplits.orders.backends._candidates import CandidateSearch, expanded_rounding
+from allsplits.orders.backends._candidates import (
+    CandidateSearch,
+    Proposer,
+    expanded_rounding,
+)
 from allsplits.orders.backends._full import FullRowSearch
+from allsplits.orders.backends._products import ProductProposer
 from allsplits.orders.backends._protocol import Search
 from allsplits.orders.backends._rows import metric_rows, squared_rows
 
@@ -39,8 +45,10 @@ def exact_search(X: Array, metric: Metric, depth: int, n_threads: int) -> Search
     full = full_euclidean_rows(points, metric, depth, n_threads)
     if _full_rows_are_cheaper(len(points), points.shape[1], depth):
         return full
-    proposer = _NearestProposer(points, n_threads)
-    return CandidateSearch(points, depth, n_threads, full, proposer)
+    proposers: list[Callable[[], Proposer]] = [partial(_NearestProposer, points, n_threads)]
+    if points.shape[1] > TREE_FEATURES:
+        proposers.insert(0, partial(ProductProposer, points, n_threads))
+    return CandidateSearch(points, depth, n_threads, full, proposers)
 
 
 def full_euclidean_rows(points: Array, metric: Metric, depth: int, n_threads: int) -> FullRowSearch:

@@ -6,6 +6,7 @@ FAISS proposes in float32, which is fast and loses digits; its candidates are ve
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,12 @@ from numpy.typing import NDArray
 from allsplits._optional import import_optional
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders._metric import Metric
-from allsplits.orders.backends._candidates import CandidateSearch, expanded_rounding
+from allsplits.orders.backends._candidates import CandidateSearch
 from allsplits.orders.backends._protocol import Search
+from allsplits.orders.backends._single import SinglePoints
 from allsplits.orders.backends.exact import full_euclidean_rows
 
 __all__ = ["faiss_search"]
-
-#: Unit roundoff of float32.
-_UNIT_ROUNDOFF = 2.0**-24
 
 Array = NDArray[np.float64]
 
@@ -37,8 +36,8 @@ def faiss_search(X: Array, metric: Metric, depth: int, n_threads: int) -> Search
         )
     points = np.ascontiguousarray(points)
     full = full_euclidean_rows(points, metric, depth, n_threads)
-    proposer = _FlatProposer(faiss, points, n_threads)
-    return CandidateSearch(points, depth, n_threads, full, proposer, "faiss")
+    proposers = [partial(_FlatProposer, faiss, points, n_threads)]
+    return CandidateSearch(points, depth, n_threads, full, proposers, "faiss")
 
 
 class _FlatProposer:
@@ -46,27 +45,16 @@ class _FlatProposer:
 
     def __init__(self, faiss: Any, points: Array, n_threads: int) -> None:
         self.faiss, self.n_threads = faiss, n_threads
-        centred = points - points.mean(axis=0)
-        farthest = np.sqrt(np.einsum("ij,ij->i", centred, centred).max())
-        # A power of two: scaling does not round, and nothing overflows in float32.
-        self.scale = 2.0 ** -np.frexp(farthest)[1] if farthest > 0 else 1.0
-        centred *= self.scale
-        self.points = centred.astype(np.float32)
-        largest = np.abs(points).max() * self.scale
-        rounding = expanded_rounding(centred, centred, largest, _UNIT_ROUNDOFF)
-        # Both points move when they become float32.
-        lost = np.linalg.norm(centred - self.points, axis=1)
-        lost += lost.max()
-        reach = np.linalg.norm(centred, axis=1) + farthest * self.scale
-        self.rounding = (rounding + 2 * reach * lost + lost**2) / self.scale**2
+        self.single = SinglePoints(points)
+        self.rounding = self.single.rounding
         self.index = faiss.IndexFlatL2(points.shape[1])
-        self.index.add(self.points)
+        self.index.add(self.single.points)
 
     def propose(self, start: int, stop: int, n_candidates: int) -> tuple[NDArray[np.int32], Array]:
         before = self.faiss.omp_get_max_threads()
         self.faiss.omp_set_num_threads(self.n_threads)
         try:
-            squared, items = self.index.search(self.points[start:stop], n_candidates)
+            squared, items = self.index.search(self.single.points[start:stop], n_candidates)
         finally:
             self.faiss.omp_set_num_threads(before)
-        return items.astype(np.int32), squared[:, -1].astype(np.float64) / self.scale**2
+        return items.astype(np.int32), squared[:, -1].astype(np.float64) / self.single.scale**2

@@ -1,0 +1,42 @@
+"""Points in single precision, and how far distances between them may be from the true ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits.orders.backends._candidates import expanded_rounding
+
+__all__ = ["SinglePoints"]
+
+_UNIT_ROUNDOFF = 2.0**-24
+
+
+class SinglePoints:
+    """Points centred, scaled to norms up to 1 and rounded to float32.
+
+    Attributes
+    ----------
+    points : float32 array
+        The points.
+    scale : float
+        What they were multiplied by: a power of two, so scaling does not round, and nothing
+        overflows in float32.
+    rounding : float64 array
+        For each sample, a bound on the error of squared distances by the expanded formula in
+        float32, in terms of the points that were given.
+    """
+
+    def __init__(self, given: NDArray[np.float64]) -> None:
+        centred = given - given.mean(axis=0)
+        farthest = np.sqrt(np.einsum("ij,ij->i", centred, centred).max())
+        self.scale = float(2.0 ** -np.frexp(farthest)[1]) if farthest > 0 else 1.0
+        centred *= self.scale
+        self.points = centred.astype(np.float32)
+        largest = np.abs(given).max() * self.scale
+        rounding = expanded_rounding(centred, centred, largest, _UNIT_ROUNDOFF)
+        # Both points move when they become float32.
+        reach = np.linalg.norm(centred, axis=1) + farthest * self.scale
+        lost = np.linalg.norm(centred - self.points, axis=1)
+        lost += lost.max()
+        self.rounding: NDArray[np.float64] = (rounding + 2 * reach * lost + lost**2) / self.scale**2
