@@ -11,7 +11,13 @@ from numba import njit
 
 from allsplits.exact._kernels import group_end
 from allsplits.exact._kernels_draws import row_before, row_next, table_of_class
-from allsplits.exact._kernels_votes import add_any, add_wins, finished_votes, last_open_vote
+from allsplits.exact._kernels_votes import (
+    add_any,
+    add_wins,
+    fewest_votes,
+    finished_votes,
+    last_open_vote,
+)
 
 __all__ = ["score_counts"]
 
@@ -20,10 +26,11 @@ LANES = 64
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _copy_to_lanes(row, width, n_parts, first, out):
-    """out[votes, first + part] = row[votes · parts + part]."""
-    for x in range(width):
-        out[x // n_parts, first + x % n_parts] = row[x]
+def _copy_to_lanes(row, n_votes, n_parts, first, out):
+    """out[votes, first + part] = row[votes · parts + part], for fewer than n_votes."""
+    for b in range(n_votes):
+        for p in range(n_parts):
+            out[b, first + p] = row[b * n_parts + p]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -40,31 +47,32 @@ def _fill_lanes(
     time_weights,
     first_node,
     n_nodes,
-    width,
+    n_votes,
     n_parts,
     row,
     out,
 ):
     """Vote rows of class d, one lane for each (time node, class of the next item, part).
 
-    The weight of the node goes with the class that is drawn next.
+    The weight of the node goes with the class that is drawn next. The rows end before n_votes.
     """
     if tied == 0:
         for r in range(n_nodes * n_members):
-            _copy_to_lanes(table[n], width, n_parts, r * n_parts, out)
+            _copy_to_lanes(table[n], n_votes, n_parts, r * n_parts, out)
         return
+    width = n_votes * n_parts
     for q in range(n_nodes):
         time = times[first_node + q]
         if n_members > 1:
             row_before(table, n, tied, time, width, row)
             for e in range(n_members):
-                _copy_to_lanes(row, width, n_parts, (q * n_members + e) * n_parts, out)
+                _copy_to_lanes(row, n_votes, n_parts, (q * n_members + e) * n_parts, out)
         row_next(table, remaining, pool, n, tied, time, width, row)
         for x in range(width):
             row[x] *= time_weights[first_node + q]
         for e in range(n_members):
             if members[e] == d:
-                _copy_to_lanes(row, width, n_parts, (q * n_members + e) * n_parts, out)
+                _copy_to_lanes(row, n_votes, n_parts, (q * n_members + e) * n_parts, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -75,6 +83,7 @@ def _score_lanes(
     most,
     rows,
     n_lanes,
+    v_low,
     k_low,
     k_high,
     every_class,
@@ -86,7 +95,10 @@ def _score_lanes(
     work,
     out,
 ):
-    """Add up the lanes: P(class wins) with every_class, otherwise P(`own` loses) for each k."""
+    """Add up the lanes: P(class wins) with every_class, otherwise P(`own` loses) for each k.
+
+    That `own` has fewer than v_low votes is left out.
+    """
     n_parts = out.shape[0]
     free, poly, wins = work[0], work[1], work[2]
     v_own, k_open = last_open_vote(own, present, n_present, most)
@@ -99,7 +111,10 @@ def _score_lanes(
         v_high, sign = most[target], 1.0
         if not every_class:
             v_high, sign = v_own, -1.0
-            add_any(own, present, n_present, most, rows, n_lanes, v_own, k_low, k_open, poly, wins)
+            add_any(
+                own, present, n_present, most, rows, n_lanes, v_low, v_own, k_low, k_open, poly,
+                wins,
+            )  # fmt: skip
         add_wins(
             target,
             present,
@@ -107,6 +122,7 @@ def _score_lanes(
             most,
             rows,
             n_lanes,
+            max(v_low, 1),
             v_high,
             k_low,
             k_open,
@@ -121,8 +137,9 @@ def _score_lanes(
         )
         for c in range(len(ks)):
             if k_low <= ks[c] <= k_open:
-                for x in range(n_lanes):
-                    out[x % n_parts, target if every_class else c] += wins[ks[c], x]
+                for first in range(0, n_lanes, n_parts):
+                    for p in range(n_parts):
+                        out[p, target if every_class else c] += wins[ks[c], first + p]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -161,8 +178,8 @@ def score_counts(
 
     The parts are count vectors; they share the walk through the row. With every_class P(class
     wins) is added up, otherwise P(own class loses): most prefixes leave no way to lose, or only
-    for small k. All time nodes and next classes of a tie group go through the votes side by side. A
-    row stops when at most `tol` is left.
+    for small k. All time nodes and next classes of a tie group go through the votes side by side.
+    At most `tol` is left out on the way, and a row stops when at most `tol` is left.
     """
     n_parts, n_classes, width = out.shape[1], table_of.shape[1], tables.shape[1]
     size = width // n_parts
@@ -202,23 +219,31 @@ def score_counts(
             n_present, n_members = _meet_group(
                 labels, position, end, most, group, present, n_present, members
             )
-            _, k_open = last_open_vote(y, present, n_present, most)
+            v_high, k_open = last_open_vote(y, present, n_present, most)
+            v_low = np.int64(0)
+            if not every_class:
+                # With many items of its own class before it, hardly any way to lose is left.
+                own_row = tables[starts[table_ids[y]] + counts[y]]
+                v_low = fewest_votes(own_row, n_parts, min(v_high, k_high), tol / depth)
+            matters = every_class or (k_low <= k_open and v_low <= v_high)
             order = (end - position + 1) // 2
             at_once = max(1, n_lanes // (n_members * n_parts))
-            for first in range(0, order if every_class or k_low <= k_open else 0, at_once):
+            for first in range(0, order if matters else 0, at_once):
                 n_nodes = min(at_once, order - first)
                 for e in range(n_present):
                     d = present[e]
                     t = table_ids[d]
-                    # No class has more votes than items: the rest is never read.
-                    used = min((most[d] + 1) * n_parts, width)
+                    # No class has more votes than items, and its own no more than it may lose with.
+                    n_votes = min(most[d], k_high) + 1
+                    if d == y and not every_class:
+                        n_votes = min(v_high + 1, n_votes)
                     _fill_lanes(
                         d, tables[starts[t] :], remaining[t], pools[t], counts[d], group[d],
                         members, n_members, time_nodes, time_weights, time_starts[order] + first,
-                        n_nodes, used, n_parts, row, rows[d],
+                        n_nodes, n_votes, n_parts, row, rows[d],
                     )  # fmt: skip
                 _score_lanes(
-                    y, present, n_present, most, rows, n_nodes * n_members * n_parts, k_low,
+                    y, present, n_present, most, rows, n_nodes * n_members * n_parts, v_low, k_low,
                     k_high, every_class, share, ks, nodes, weights, is_free, work, out[i],
                 )  # fmt: skip
             for e in range(n_members):
@@ -230,9 +255,9 @@ def score_counts(
             if n_groups % 4 == 0:
                 for e in range(n_present):
                     d = present[e]
-                    used = min((most[d] + 1) * n_parts, width)
+                    n_votes = min(most[d], k_high) + 1
                     table_row = tables[starts[table_ids[d]] + counts[d]]
-                    _copy_to_lanes(table_row, used, n_parts, np.int64(0), rows[d])
+                    _copy_to_lanes(table_row, n_votes, n_parts, np.int64(0), rows[d])
                 k_low = finished_votes(
                     present, n_present, most, rows, n_parts, k_low, k_high, tol, work[1]
                 )

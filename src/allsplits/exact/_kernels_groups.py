@@ -115,6 +115,7 @@ def _add_bunch(
                 most,
                 rows,
                 np.int64(1),
+                np.int64(1),
                 most[target],
                 k,
                 k,

@@ -7,7 +7,14 @@ axis). A class wins with v votes if no other has more; that caps the rows of the
 import numpy as np
 from numba import njit
 
-__all__ = ["add_any", "add_wins", "finished_votes", "last_open_vote", "multiply"]
+__all__ = [
+    "add_any",
+    "add_wins",
+    "fewest_votes",
+    "finished_votes",
+    "last_open_vote",
+    "multiply",
+]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -35,6 +42,7 @@ def add_wins(
     most,
     rows,
     n_lanes,
+    v_low,
     v_high,
     k_low,
     k_high,
@@ -47,7 +55,7 @@ def add_wins(
     is_free,
     wins,
 ):
-    """wins[k] += scale · P(exactly k votes, `own` wins with 1 to v_high of them).
+    """wins[k] += scale · P(exactly k votes, `own` wins with v_low ≥ 1 to v_high of them).
 
     most[d] is the largest number of votes of class d. Classes that cannot reach v votes are
     multiplied into `free` once and stay there for larger v.
@@ -58,7 +66,8 @@ def add_wins(
         free[0, x] = 1.0
     free_degree = np.int64(0)
     n_capped = n_present - 1
-    for v in range(1, min(v_high, k_high) + 1):
+    most_others = k_high - v_low
+    for v in range(v_low, min(v_high, k_high) + 1):
         rivals = 0
         reach = v
         for e in range(n_present):
@@ -69,8 +78,8 @@ def add_wins(
             if is_free[e]:
                 continue
             if most[d] < v or (most[d] == v and not share and d > own):
-                top = min(most[d], k_high)
-                free_degree = multiply(free, free_degree, rows[d], top, k_high, n_lanes)
+                top = min(most[d], most_others)
+                free_degree = multiply(free, free_degree, rows[d], top, most_others, n_lanes)
                 is_free[e] = True
                 n_capped -= 1
             elif most[d] >= v:
@@ -124,16 +133,31 @@ def last_open_vote(own, present, n_present, most):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_any(own, present, n_present, most, rows, n_lanes, v_high, k_low, k_high, poly, out):
-    """out[k] += P(exactly k votes, at most v_high of them of `own`)."""
+def fewest_votes(row, n_parts, v_high, tol):
+    """The fewest votes that matter: P(fewer) ≤ tol in all parts. row[votes · parts + part]."""
+    least = v_high + 1
+    for p in range(n_parts):
+        total = 0.0
+        for v in range(least):
+            total += row[v * n_parts + p]
+            if total > tol:
+                least = v
+                break
+    return least
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def add_any(own, present, n_present, most, rows, n_lanes, v_low, v_high, k_low, k_high, poly, out):
+    """out[k] += P(exactly k votes, v_low to v_high of them of `own`)."""
     for x in range(n_lanes):
         poly[0, x] = 1.0
     degree = np.int64(0)
     for e in range(n_present):
         d = present[e]
         if d != own:
-            degree = multiply(poly, degree, rows[d], min(most[d], k_high), k_high, n_lanes)
-    for v in range(v_high + 1):
+            top = min(most[d], k_high - v_low)
+            degree = multiply(poly, degree, rows[d], top, k_high - v_low, n_lanes)
+    for v in range(v_low, min(v_high, k_high) + 1):
         for k in range(max(k_low, v), min(k_high, v + degree) + 1):
             for x in range(n_lanes):
                 out[k, x] += rows[own, v, x] * poly[k - v, x]
