@@ -75,7 +75,7 @@ def _fill_lanes(
                 _copy_to_lanes(row, n_votes, n_parts, (q * n_members + e) * n_parts, out)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _score_lanes(
     own,
     present,

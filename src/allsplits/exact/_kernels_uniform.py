@@ -216,7 +216,7 @@ def _gather_others(counts, group, present, n_present, own, others, group_others,
     return n_others
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _add_mixed_group(
     own,
     s,
@@ -296,7 +296,7 @@ def _add_mixed_group(
             out[target if every_class else c] += column_out[c]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _add_prefix(
     own,
     j,

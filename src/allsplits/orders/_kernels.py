@@ -62,51 +62,24 @@ def mirror_rows(start, stop, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _insertion_sort(keys, items, stop):
-    """Sort by (key, item); candidates come almost sorted, so this is close to linear."""
-    for i in range(1, stop):
-        key = keys[i]
-        item = items[i]
-        j = i - 1
-        while j >= 0 and (keys[j] > key or (keys[j] == key and items[j] > item)):
-            keys[j + 1] = keys[j]
-            items[j + 1] = items[j]
-            j -= 1
-        keys[j + 1] = key
-        items[j + 1] = item
+def _sort(keys, items, start, stop, gap):
+    """Sort by (key, item) in place: Shell's way, from `gap` down to 1.
 
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _sift_down(keys, items, offset, root, size):
-    while True:
-        child = 2 * root + 1
-        if child >= size:
-            return
-        a = offset + child
-        if child + 1 < size and (
-            keys[a + 1] > keys[a] or (keys[a + 1] == keys[a] and items[a + 1] > items[a])
-        ):
-            child += 1
-            a += 1
-        r = offset + root
-        if keys[r] > keys[a] or (keys[r] == keys[a] and items[r] >= items[a]):
-            return
-        keys[r], keys[a] = keys[a], keys[r]
-        items[r], items[a] = items[a], items[r]
-        root = child
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _heap_sort(keys, items, start, stop):
-    """Sort by (key, item) in place, whatever the order they come in."""
-    size = stop - start
-    for root in range(size // 2 - 1, -1, -1):
-        _sift_down(keys, items, start, root, size)
-    for last in range(size - 1, 0, -1):
-        a = start + last
-        keys[start], keys[a] = keys[a], keys[start]
-        items[start], items[a] = items[a], items[start]
-        _sift_down(keys, items, start, np.int64(0), last)
+    A gap of 1 is insertion sort, close to linear where little is out of order.
+    """
+    while gap > 0:
+        for i in range(start + gap, stop):
+            key = keys[i]
+            item = items[i]
+            j = i - gap
+            while j >= start and (keys[j] > key or (keys[j] == key and items[j] > item)):
+                keys[j + gap] = keys[j]
+                items[j + gap] = items[j]
+                j -= gap
+            keys[j + gap] = key
+            items[j + gap] = item
+        # Ciura's gaps grow by about this factor, and end with 4 and 1.
+        gap = 1 if 1 < gap < 4 else np.int64(gap * 0.444)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -128,7 +101,7 @@ def _mark_ties(keys, items, tied, length, depth, tolerance, floor):
                 in_order = False
             keys[j] = keys[i]
         if not in_order:
-            _heap_sort(keys, items, i, end)
+            _sort(keys, items, i, end, (end - i + 1) // 2)
         if end >= depth:
             return end
         i = end
@@ -183,7 +156,7 @@ def rerank_candidates(
             items[i, count] = j
             keys[i, count] = total
             count += 1
-        _insertion_sort(keys[i], items[i], count)
+        _sort(keys[i], items[i], np.int64(0), count, np.int64(1))
         end = _mark_ties(keys[i], items[i], tied[i], count, depth, tolerance, floor)
         everyone = count == points.shape[0] - 1
         safe = last_approximate[i] - rounding[i]
@@ -246,7 +219,7 @@ def finish_packed_rows(
             keys[i, c] = key
         # The subtrahend covers keys too small to have all their bits.
         safe = key * (1.0 - 2.0 ** (bits - 51)) - 1e-300
-        _insertion_sort(keys[i], items[i], width)
+        _sort(keys[i], items[i], np.int64(0), width, np.int64(1))
         end = _mark_ties(keys[i], items[i], tied[i], n, depth, tolerance, floor)
         everyone = complete or n < width
         # As in `rerank_candidates`: how far a chain of near ties may have come.

@@ -30,15 +30,14 @@ def group_minima(scores, n_groups, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def collect_below(scores, minima, thresholds, words, complete):
+def collect_below(scores, bits, minima, thresholds, words, complete):
     """Words (score, column) of all scores up to the row's threshold.
 
-    The upper half of a word is the score as an integer of the same order, the lower half the
-    column, so that sorting words sorts by score. ``complete[i]`` tells whether all found room.
+    `bits` are the scores seen as integers. The upper half of a word is the score as an integer of
+    the same order, the lower half the column, so that sorting words sorts by score. ``complete[i]`` tells whether all found room.
     """
     n_groups = minima.shape[1]
     per = scores.shape[1] // n_groups
-    bits = scores.view(np.int32)
     good = np.empty(n_groups, np.int32)
     width = words.shape[1]
     for i in range(len(scores)):

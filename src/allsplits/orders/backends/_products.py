@@ -81,7 +81,7 @@ class ProductProposer:
         slack = 2 * self.rounding[rows] * self.single.scale**2
         thresholds = (kth + slack).astype(np.float32)
         complete = np.empty(len(scores), dtype=bool)
-        collect_below(scores, minima, thresholds, words, complete)
+        collect_below(scores, scores.view(np.int32), minima, thresholds, words, complete)
         words.sort(axis=1)
         reach = (thresholds + self.squares[rows]) / self.single.scale**2
         return np.where(complete, reach, -np.inf)
