@@ -63,7 +63,7 @@ def _faces() -> list[Result]:
 
     results = []
     for scoring, rank in (("accuracy", 1), ("recall@3", 3)):
-        ours, peer = interleaved([lambda s=scoring: exact(s), lambda r=rank: trials(r)], repeats=15)
+        ours, peer = interleaved([lambda s=scoring: exact(s), lambda r=rank: trials(r)], repeats=40)
         what = f"{name}, {SHOTS} of each class, {scoring} / {TRIALS} random trials"
         results.append(Result(what, ours, peer, 1.0))
     return results

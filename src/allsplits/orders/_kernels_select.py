@@ -34,7 +34,8 @@ def collect_below(scores, bits, minima, thresholds, words, complete):
     """Words (score, column) of all scores up to the row's threshold.
 
     `bits` are the scores seen as integers. The upper half of a word is the score as an integer of
-    the same order, the lower half the column, so that sorting words sorts by score. ``complete[i]`` tells whether all found room.
+    the same order, the lower half the column, so that sorting words sorts by score.
+    ``complete[i]`` tells whether all found room.
     """
     n_groups = minima.shape[1]
     per = scores.shape[1] // n_groups
