@@ -19,6 +19,8 @@ __all__ = ["ProductProposer"]
 
 #: Scores that a thread holds at a time: rows of them should stay in its cache.
 _SCORES_PER_THREAD = 1 << 21
+#: Members of a group: more make fewer minima, and more places to look at afterwards (measured).
+_MOST_STRIPES = 24
 #: Farther than every sample: single-precision points have norms up to 1.
 _FAR = np.float32(1e30)
 
@@ -43,7 +45,7 @@ class ProductProposer:
         Everybody else's approximate squared distance is above the second.
         """
         n = len(self.queries)
-        self._lay_out(max(1, n // (6 * n_candidates)))
+        self._lay_out(max(1, min(_MOST_STRIPES, n // (6 * n_candidates))))
         words = np.empty((stop - start, 2 * n_candidates), dtype=np.int64)
         reach = np.empty(stop - start)
         step = max(32, min(256, _SCORES_PER_THREAD // n))
