@@ -23,7 +23,13 @@ if TYPE_CHECKING:
         learning_curve,
         validation_curve,
     )
-    from allsplits.orders import NeighborOrder, SearchReport, order_from_graph, order_neighbors
+    from allsplits.orders import (
+        NeighborOrder,
+        SearchReport,
+        order_from_graph,
+        order_from_index,
+        order_neighbors,
+    )
     from allsplits.prototypes import (
         CondensedReduced,
         FastCondensed,
@@ -71,6 +77,7 @@ __all__ = [
     "learning_curve",
     "local_constant_path",
     "order_from_graph",
+    "order_from_index",
     "order_neighbors",
     "report",
     "simulate",
@@ -111,6 +118,7 @@ _HOME_OF = {
     "learning_curve": "model_selection",
     "local_constant_path": "lazy",
     "order_from_graph": "orders",
+    "order_from_index": "orders",
     "order_neighbors": "orders",
     "report": "reports",
     "simulate": "active",

@@ -33,6 +33,8 @@ __all__ = [
 
 #: Beyond this the square of a difference overflows.
 _LARGEST = 1e150
+#: Whoever has one of these searches for neighbours.
+_SEARCH_METHODS = ("kneighbors", "knn_query", "neighbor_graph", "ntotal")
 #: A sparse X is made dense if it has at most this many entries (1 GiB).
 _LARGEST_DENSE = 1 << 27
 
@@ -127,6 +129,7 @@ def check_points(
         raise InvalidInputError(
             f"{name} must be given, an array of shape (n_samples, n_features); got None"
         )
+    _refuse_neighbors(name, X, precomputed)
     _refuse_text_columns(name, X)
     if issparse(X):
         if math.prod(X.shape) > _LARGEST_DENSE:
@@ -165,6 +168,29 @@ def _largest(points: NDArray[np.float64]) -> float:
     if not points.size:
         return 0.0
     return float(max(np.fmax.reduce(points, axis=None), -np.fmin.reduce(points, axis=None)))
+
+
+def _refuse_neighbors(name: str, X: Any, precomputed: bool) -> None:
+    """Neighbours that are already found, or an index that finds them, are not samples."""
+    if any(hasattr(type(X), mark) for mark in _SEARCH_METHODS):
+        raise InvalidTypeError(
+            f"{name} must hold samples; got the index {type(X).__name__}: evaluate and the curves "
+            "take order_from_index(index, X, depth=..., allow_approximate=True) in their place"
+        )
+    if issparse(X) and (precomputed or _looks_like_graph(X)):
+        raise InvalidInputError(
+            f"{name} must hold samples; got a sparse {X.shape[0]} × {X.shape[1]} graph of "
+            "neighbours: evaluate and the curves take order_from_graph(graph, "
+            "allow_approximate=True) in their place"
+            + ("" if precomputed else f". If its rows are samples, pass {name}.toarray()")
+        )
+
+
+def _looks_like_graph(X: Any) -> bool:
+    """Whether a sparse matrix is square with distances ≥ 0 and nothing on its diagonal."""
+    if X.ndim != 2 or X.shape[0] != X.shape[1] or X.nnz == 0:
+        return False
+    return not X.diagonal().any() and X.min() >= 0
 
 
 def _refuse_text_columns(name: str, X: Any) -> None:

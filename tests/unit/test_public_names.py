@@ -39,6 +39,7 @@ PUBLIC = {
     "learning_curve",
     "local_constant_path",
     "order_from_graph",
+    "order_from_index",
     "order_neighbors",
     "report",
     "simulate",

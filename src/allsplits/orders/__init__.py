@@ -1,6 +1,7 @@
 """Who is nearest to whom: neighbour orders in which ties are data, not sort accidents."""
 
 from allsplits.orders._graph import order_from_graph
+from allsplits.orders._index import order_from_index
 from allsplits.orders._metric import Metric
 from allsplits.orders._order import NeighborOrder, SearchReport
 from allsplits.orders._queries import QuerySearch
@@ -16,6 +17,7 @@ __all__ = [
     "check_backend",
     "iter_orders",
     "order_from_graph",
+    "order_from_index",
     "order_neighbors",
     "read_points",
 ]

@@ -1,7 +1,8 @@
-"""Neighbours found elsewhere: a graph or an index that may have missed some."""
+"""Neighbours found elsewhere, in a graph that may have missed some."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from allsplits.exceptions import InvalidInputError, InvalidTypeError, Unsupporte
 from allsplits.orders._kernels import finish_sorted_rows
 from allsplits.orders._order import TIE_TOLERANCE, NeighborOrder, SearchReport, pack_rows
 
-__all__ = ["order_from_graph"]
+__all__ = ["check_permission", "mark_approximate", "order_from_graph", "sort_found"]
 
 Padded = tuple[NDArray[np.int64], NDArray[np.float64]]
 
@@ -22,7 +23,7 @@ def order_from_graph(graph: Any, *, allow_approximate: bool = False) -> Neighbor
 
     Nothing here can tell whether an index (HNSW, IVF, NN-descent) found every neighbour, so the
     order and every result made from it say ``search.approximate``. Tie groups that the other
-    search cut are not completed.
+    search cut are not completed. `order_from_index` asks the index itself.
 
     Parameters
     ----------
@@ -46,11 +47,7 @@ def order_from_graph(graph: Any, *, allow_approximate: bool = False) -> Neighbor
     >>> order_from_graph(graph, allow_approximate=True)
     NeighborOrder(n_samples=3, depth=2, APPROXIMATE neighbours)
     """
-    if allow_approximate is not True:
-        raise UnsupportedError(
-            "allow_approximate must be True to use neighbours of a graph or an index, which may "
-            f"have missed some; got {allow_approximate!r}. order_neighbors finds all of them"
-        )
+    check_permission(allow_approximate)
     items, keys = _from_sparse(graph) if issparse(graph) else _from_pair(graph)
     n_samples = len(items)
     nobody = (items < 0) | (items == np.arange(n_samples)[:, None])
@@ -69,27 +66,50 @@ def order_from_graph(graph: Any, *, allow_approximate: bool = False) -> Neighbor
             "graph must hold at least one neighbour for each of at least 2 samples; got none for "
             f"row {int(found.sum(axis=1).argmin()) if n_samples else 0}"
         )
-    return _sorted_order(items, keys, depth)
+    return sort_found("graph", items, keys, depth, n_samples)
 
 
-def _sorted_order(items: NDArray[np.int64], keys: NDArray[np.float64], depth: int) -> NeighborOrder:
-    n_samples = len(items)
+def check_permission(allow_approximate: Any) -> None:
+    """Raise unless the user has decided to use neighbours that may not be the nearest."""
+    if allow_approximate is not True:
+        raise UnsupportedError(
+            "allow_approximate must be True to use neighbours of a graph or an index, which may "
+            f"have missed some; got {allow_approximate!r}. order_neighbors finds all of them"
+        )
+
+
+def sort_found(
+    source: str,
+    items: NDArray[np.int64],
+    keys: NDArray[np.float64],
+    depth: int,
+    n_samples: int,
+    first_row: int = 0,
+) -> NeighborOrder:
+    """Sort rows of found neighbours by distance; infinite keys are no neighbours."""
     rank = np.lexsort((items, keys), axis=1)
     sorted_items = np.take_along_axis(items, rank, axis=1).astype(np.int32)
     keys = np.take_along_axis(keys, rank, axis=1)
-    twice = (sorted_items[:, 1:] == sorted_items[:, :-1]) & np.isfinite(keys[:, 1:])
-    if twice.any():
-        row = int(twice.nonzero()[0][0])
-        raise InvalidInputError(f"graph must name each neighbour once; got one twice in row {row}")
     tied = np.empty(keys.shape, dtype=bool)
-    lengths = np.empty(n_samples, dtype=np.int64)
-    finish_sorted_rows(sorted_items, keys, tied, lengths, 0, n_samples, depth, TIE_TOLERANCE, 0.0)
-    order = pack_rows(sorted_items, keys, tied, lengths, np.asarray, depth, n_samples - 1, 0)
-    report = SearchReport("graph", approximate=True)
-    return NeighborOrder(
-        order.indptr, order.flat_indices, order.flat_distances, order.tied, depth, n_samples - 1,
-        0, report,
-    )  # fmt: skip
+    lengths = np.empty(len(items), dtype=np.int64)
+    finish_sorted_rows(sorted_items, keys, tied, lengths, 0, len(items), depth, TIE_TOLERANCE, 0.0)
+    order = pack_rows(
+        sorted_items, keys, tied, lengths, np.asarray, depth, n_samples - 1, first_row
+    )
+    return mark_approximate(source, order)
+
+
+def mark_approximate(source: str, order: NeighborOrder) -> NeighborOrder:
+    """The order with a report that neighbours may be missing; nobody may be there twice."""
+    # Two entries of one neighbour have one distance, so they stand side by side.
+    again = (order.flat_indices[1:] == order.flat_indices[:-1]) & order.tied[1:]
+    if again.any():
+        entry = int(again.argmax()) + 1
+        row = order.first_row + int(np.searchsorted(order.indptr, entry, side="right")) - 1
+        raise InvalidInputError(
+            f"{source} must name each neighbour once; got one twice in row {row}"
+        )
+    return replace(order, search=SearchReport(source, approximate=True))
 
 
 def _from_sparse(graph: Any) -> Padded:

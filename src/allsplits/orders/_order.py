@@ -37,7 +37,7 @@ class SearchReport:
     Attributes
     ----------
     backend : str
-        The search that was used: "exact", "faiss", "torch", "dask" or "graph".
+        The search that was used: "exact", "faiss", "torch", "dask", "graph" or "index".
     approximate : bool
         Whether neighbours may be missing: they come from an index that does not promise all.
     redone_rows : int
