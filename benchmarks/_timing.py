@@ -21,12 +21,15 @@ from scipy.special import gammaln
 
 __all__ = [
     "Result",
+    "Rows",
+    "goal_table",
     "interleaved",
     "needed_depth",
     "print_environment",
     "print_results",
     "print_table",
     "seconds",
+    "summary",
 ]
 
 
@@ -63,10 +66,24 @@ class Result:
             self.what,
             f"{self.ours:.3g} {self.unit}",
             "" if self.peer is None else f"{self.peer:.3g} {self.unit}",
-            "" if self.peer is None else f"{self.judged:.2f}x",
-            "" if self.goal is None else f"≤ {self.goal:g}{against}",
+            "" if self.peer is None else f"{_short(self.judged)}x",
+            "" if self.goal is None else f"≤ {self.goal:.3g}{against}",
             self.verdict,
         )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table of text."""
+
+    title: str
+    headings: Sequence[str]
+    cells: Sequence[Sequence[str]]
+
+
+def _short(ratio: float) -> str:
+    """Two decimals, or two digits of what is smaller than a tenth."""
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
 
 
 def seconds(work: Callable[[], Any]) -> float:
@@ -110,20 +127,30 @@ def print_environment() -> None:
     print(f"Python {platform.python_version()}, {packages}; {os.cpu_count()} cores, {busy}")
 
 
+def goal_table(results: Sequence[Result]) -> Rows:
+    """What was held against a goal, line by line."""
+    headings = ("what", "ours", "peer", "ratio", "goal", "verdict")
+    return Rows("", headings, [result.cells() for result in results])
+
+
+def summary(results: Sequence[Result]) -> str:
+    """Which goals were missed, in a sentence."""
+    over = [result.what for result in results if result.verdict == "OVER"]
+    return f"{len(over)} over the goal: {'; '.join(over)}" if over else "all goals reached"
+
+
 def print_results(results: Sequence[Result]) -> None:
     """The table of goals."""
-    headings = ("what", "ours", "peer", "ratio", "goal", "verdict")
-    print_table("", headings, [result.cells() for result in results])
-    over = [result.what for result in results if result.verdict == "OVER"]
-    print(f"{len(over)} over the goal: {'; '.join(over)}" if over else "all goals reached")
+    print_table(goal_table(results))
+    print(summary(results))
 
 
-def print_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_table(rows: Rows) -> None:
     """A table, the first column to the left, numbers to the right."""
-    table = Table(title=title or None, title_justify="left")
-    for i, heading in enumerate(headings):
+    table = Table(title=rows.title or None, title_justify="left")
+    for i, heading in enumerate(rows.headings):
         table.add_column(heading, justify="left" if i == 0 else "right", no_wrap=i > 0)
-    for row in rows:
+    for row in rows.cells:
         table.add_row(*row)
     console = Console(highlight=False)
     # Redirected output is 80 columns wide by default, too narrow for the table.

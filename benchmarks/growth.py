@@ -1,19 +1,22 @@
-"""How the cost grows with the number of samples, neighbours, held-out samples and classes.
+"""How the cost grows with the number of samples, neighbours, their depth and classes.
 
 One quantity moves, the others stay: n = 5000, d = 10, two classes, all k ≤ 15, 20 % held out. The
-search is what the law and the largest k need; the evaluation starts from the finished order.
+search is what the law and the largest k need; the evaluation starts from the finished order. The
+exponent e beside a time says that it grew as quantity^e since the line above: 1 is proportional.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import log
 
 from sklearn.model_selection import LeavePOut
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import order_neighbors, validation_curve
 from benchmarks._data import gaussian_classes
-from benchmarks._timing import interleaved, needed_depth, print_table
+from benchmarks._timing import Rows, interleaved, needed_depth, print_table
 
 
 @dataclass(frozen=True)
@@ -25,47 +28,79 @@ class Case:
     share_held_out: float = 0.2
     n_classes: int = 2
 
+    @property
+    def p(self) -> int:
+        """Number of samples held out."""
+        return max(1, round(self.n * self.share_held_out))
+
+    @property
+    def depth(self) -> int:
+        """Neighbours that the law and the largest k need."""
+        return needed_depth(self.n, self.n - self.p, self.k_max)
+
 
 BASE = Case()
-CASES = {
-    "n": [replace(BASE, n=n) for n in (1000, 2000, 5000, 10_000, 20_000)],
-    "n, 26 classes": [
-        replace(BASE, n=n, n_classes=26) for n in (1000, 2000, 5000, 10_000, 20_000)
-    ],
-    "largest k": [replace(BASE, k_max=k) for k in (1, 5, 15, 51, 101)],
-    "largest k, 10 classes": [
-        replace(BASE, k_max=k, n_classes=10) for k in (1, 5, 15, 51, 101)
-    ],
-    "p": [replace(BASE, share_held_out=share) for share in (0.0002, 0.01, 0.1, 0.5, 0.9)],
-    "classes": [replace(BASE, n_classes=c) for c in (2, 3, 5, 10, 26, 100)],
-}  # fmt: skip
+SIZES = (1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
+#: Titles, the quantity that moves, and the settings.
+GROWTH = (
+    ("n", "n", [replace(BASE, n=n) for n in SIZES]),
+    ("n, 26 classes", "n", [replace(BASE, n=n, n_classes=26) for n in SIZES]),
+    ("depth, as the share held out grows", "depth",
+     [replace(BASE, share_held_out=share) for share in (0.0002, 0.2, 0.5, 0.8, 0.95, 0.99)]),
+    ("depth, the same with 10 classes", "depth",
+     [replace(BASE, share_held_out=share, n_classes=10) for share in (0.0002, 0.2, 0.5, 0.8)]),
+    ("largest k", "k_max", [replace(BASE, k_max=k) for k in (1, 5, 15, 51, 101)]),
+    ("largest k, 10 classes", "k_max",
+     [replace(BASE, k_max=k, n_classes=10) for k in (1, 5, 15, 51, 101)]),
+    ("classes", "n_classes", [replace(BASE, n_classes=c) for c in (2, 3, 5, 10, 26, 100)]),
+)  # fmt: skip
+HEADINGS = (
+    "n", "k ≤", "p", "classes", "depth", "search, s", "exponent", "evaluation, s", "exponent",
+)  # fmt: skip
 
 
-def measure(case: Case) -> tuple[str, ...]:
-    """n, k, p, classes, depth, seconds of the search and of the evaluation after it."""
+def times(case: Case) -> tuple[float, float]:
+    """Seconds of the search, and of the evaluation after it."""
     X, y = gaussian_classes(case.n, 10, case.n_classes)
-    p = max(1, round(case.n * case.share_held_out))
-    depth = needed_depth(case.n, case.n - p, case.k_max)
+    depth, ks = case.depth, range(1, case.k_max + 1)
     order = order_neighbors(X, depth=depth)
-    ks = range(1, case.k_max + 1)
-    after, search = interleaved(
-        [
-            lambda: validation_curve(
-                KNeighborsClassifier(), order, y, n_neighbors=ks, cv=LeavePOut(p)
-            ),
-            lambda: order_neighbors(X, depth=depth),
-        ],
-        repeats=3,
-    )
-    counts = (case.n, case.k_max, p, case.n_classes, depth)
-    return (*(f"{count:,}" for count in counts), f"{search:.3f}", f"{after:.3f}")
+
+    def evaluation():
+        return validation_curve(
+            KNeighborsClassifier(), order, y, n_neighbors=ks, cv=LeavePOut(case.p)
+        )
+
+    # Long ones are disturbed less.
+    repeats = 3 if case.n <= 20_000 else 1
+    after, search = interleaved([evaluation, lambda: order_neighbors(X, depth=depth)], repeats)
+    return search, after
 
 
-def main() -> None:
-    headings = ("n", "k ≤", "p", "classes", "depth", "search, s", "evaluation, s")
-    for what, cases in CASES.items():
-        print_table(f"growth with {what}", headings, [measure(case) for case in cases])
+def exponent(before: tuple[float, float], now: tuple[float, float]) -> str:
+    """E of y = c x^e through two points (x, y)."""
+    (x0, y0), (x1, y1) = before, now
+    return f"{log(y1 / y0) / log(x1 / x0):.2f}"
+
+
+def growth(quantity: str, cases: list[Case]) -> Iterator[list[str]]:
+    """Lines of a table: the settings, both times, and how they grew since the line above."""
+    previous: list[tuple[float, float]] = []
+    for case in cases:
+        counts = (case.n, case.k_max, case.p, case.n_classes, case.depth)
+        points = [(getattr(case, quantity), seconds) for seconds in times(case)]
+        cells = [f"{count:,}" for count in counts]
+        for i, (_, seconds) in enumerate(points):
+            cells += [f"{seconds:.3f}", exponent(previous[i], points[i]) if previous else ""]
+        yield cells
+        previous = points
+
+
+def measure() -> Iterator[Rows]:
+    """The tables, one after the other."""
+    for what, quantity, cases in GROWTH:
+        yield Rows(f"growth with {what}", HEADINGS, list(growth(quantity, cases)))
 
 
 if __name__ == "__main__":
-    main()
+    for table in measure():
+        print_table(table)

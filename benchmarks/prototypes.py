@@ -7,15 +7,11 @@ stand-in data there is nothing recorded, so only our own time is shown.
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import tempfile
-from pathlib import Path
-
 import numpy as np
 
 from allsplits import CondensedReduced, FastCondensed, voronoi_complexity
 from benchmarks._data import letters, pendigits
+from benchmarks._r import answer_of_r
 from benchmarks._timing import Result, interleaved, print_results, seconds
 
 #: R 4.2.2, class 7.3-21 on pendigits: 12.5 s + 22 s on an idle machine, 363 prototypes at best of
@@ -24,9 +20,6 @@ RECORDED_SECONDS, RECORDED_PROTOTYPES = 34.5, 363
 
 R_PROGRAM = """
 library(class)
-folder <- commandArgs(TRUE)[1]
-X <- as.matrix(read.csv(file.path(folder, "X.csv"), header = FALSE))
-y <- factor(read.csv(file.path(folder, "y.csv"), header = FALSE)[, 1])
 set.seed(1)
 time <- system.time({
   kept <- condense(X, y, trace = FALSE)
@@ -36,37 +29,16 @@ cat(time["elapsed"], length(kept))
 """
 
 
-def run_r(X: np.ndarray, y: np.ndarray) -> tuple[float, int] | None:
-    """Seconds and prototypes of R's condense + reduce.nn; None where R is not installed."""
-    program = shutil.which("Rscript")
-    if program is None:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        np.savetxt(Path(folder, "X.csv"), X, delimiter=",")
-        np.savetxt(Path(folder, "y.csv"), y, fmt="%d")
-        Path(folder, "program.R").write_text(R_PROGRAM, encoding="utf-8")
-        done = subprocess.run(
-            [program, str(Path(folder, "program.R")), folder],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    if done.returncode:
-        return None
-    taken, kept = done.stdout.split()
-    return float(taken), int(kept)
-
-
 def against_r() -> list[Result]:
     name, X, y = pendigits()
     model = CondensedReduced()
     (ours,) = interleaved([lambda: model.fit(X, y)], repeats=3)
     kept = len(model.sample_indices_)
     what = f"{name}: condense + consistent reduce"
-    measured = run_r(X, y)
+    measured = answer_of_r(R_PROGRAM, X, y)
     beside = "R's condense + reduce.nn"
     if measured is None and name == "pendigits":
-        measured = RECORDED_SECONDS, RECORDED_PROTOTYPES
+        measured = [RECORDED_SECONDS, RECORDED_PROTOTYPES]
         beside += " (recorded elsewhere)"
     if measured is None:
         return [Result(f"{what} (no R here)", ours), Result(f"{what}: prototypes", kept, unit="")]
