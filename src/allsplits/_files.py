@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["write_file"]
+__all__ = ["replace_file", "write_file"]
 
 
 def write_file(parameter: str, name: Any, write: Callable[[BinaryIO], object]) -> Path:
@@ -27,7 +27,7 @@ def write_file(parameter: str, name: Any, write: Callable[[BinaryIO], object]) -
             with path.open("wb") as file:  # a pipe or a device has no place to rename to
                 write(file)
             return path
-        _write_and_rename(path, write)
+        replace_file(path, write)
     except OSError as error:
         raise InvalidInputError(
             f"{parameter} must be a file that can be written; {name}: {error.strerror}"
@@ -35,7 +35,8 @@ def write_file(parameter: str, name: Any, write: Callable[[BinaryIO], object]) -
     return path
 
 
-def _write_and_rename(path: Path, write: Callable[[BinaryIO], object]) -> None:
+def replace_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Write beside the file, flush, rename; return when it is on the disk, or raise OSError."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     beside = Path(name)
     try:
@@ -48,6 +49,19 @@ def _write_and_rename(path: Path, write: Callable[[BinaryIO], object]) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+    _flush_folder(path.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Put the new name on the disk as well, where folders can be opened (not on Windows)."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _umask() -> int:

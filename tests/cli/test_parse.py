@@ -1,13 +1,9 @@
-"""Numbers and ways to split, as users write them; work that can be interrupted."""
-
-import _thread
-import time
+"""Numbers and ways to split, as users write them."""
 
 import pytest
 from sklearn import model_selection as sk
 
 from allsplits import Bootstrap, ClassCounts, Episodes, FixedSize
-from allsplits.cli._interrupt import interruptible
 from allsplits.cli._parse import parse_cv, parse_numbers, parse_sizes
 from allsplits.exceptions import InvalidInputError
 
@@ -81,18 +77,3 @@ def test_the_column_of_groups_may_have_a_colon():
 def test_ways_that_do_not_exist(text):
     with pytest.raises(InvalidInputError, match="--cv must be one of"):
         parse_cv(text)
-
-
-def test_work_in_a_thread_returns_raises_and_can_be_interrupted():
-    assert interruptible(lambda: 3) == 3
-    with pytest.raises(ZeroDivisionError):
-        interruptible(lambda: 1 // 0)
-
-    def work():
-        _thread.interrupt_main()
-        time.sleep(20)
-
-    start = time.monotonic()
-    with pytest.raises(KeyboardInterrupt):
-        interruptible(work)
-    assert time.monotonic() - start < 10

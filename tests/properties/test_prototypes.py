@@ -48,11 +48,11 @@ def test_reducing_again_drops_nothing(sample):
     X, y = sample
     rows = CondensedReduced(reduce="consistent").fit(X, y).sample_indices_
     kept = np.isin(np.arange(len(X)), rows)
-    reduce_consistent(X, y, np.arange(len(X)), kept, *two_nearest(X, rows))
+    assert reduce_consistent(X, y, np.arange(len(X)), kept, *two_nearest(X, rows)) == 0
     assert np.flatnonzero(kept).tolist() == rows.tolist()
     rows = CondensedReduced(reduce="paper").fit(X, y).sample_indices_
     kept = np.isin(np.arange(len(X)), rows)
-    reduce_paper(X, y, np.arange(len(X)), kept)
+    assert reduce_paper(X, y, np.arange(len(X)), kept, np.full(len(X), -1)) == 0
     assert np.flatnonzero(kept).tolist() == rows.tolist()
 
 

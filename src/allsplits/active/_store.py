@@ -1,20 +1,19 @@
-"""Files that survive crashes: a document is written beside the file, flushed, then renamed.
+"""Files that survive crashes: at every moment they hold the old document or the new, complete.
 
-At every moment the file holds either the old document or the new one, complete. The format is JSON:
-readable by eye, by any language, and nothing in it can run when it is read.
+The format is JSON: readable by eye, by any language, and nothing in it can run when it is read.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits._files import replace_file
 from allsplits.exceptions import InvalidInputError
 
 __all__ = ["fingerprint", "read_document", "to_plain", "write_document"]
@@ -49,25 +48,8 @@ def to_plain(name: str, value: Any) -> Any:
 
 def write_document(path: Path, document: dict[str, Any]) -> None:
     """Replace the file in one step; return when it is on the disk."""
-    beside = path.with_name(path.name + ".tmp")
-    with beside.open("w", encoding="utf-8") as file:
-        json.dump(document, file, indent=1)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
-    _flush_folder(path.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Put the new name on the disk as well, where folders can be opened (not on Windows)."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    text = json.dumps(document, indent=1)
+    replace_file(path, lambda file: file.write(text.encode()))
 
 
 def read_document(path: Path, format_name: str, version: int) -> dict[str, Any]:

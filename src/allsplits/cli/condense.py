@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from allsplits.cli import _options as options
-from allsplits.cli._interrupt import interruptible
 from allsplits.cli._load import Source, load
 from allsplits.cli._read import STDIN
 from allsplits.cli._screen import Screen
@@ -83,13 +82,13 @@ def condense(
     )
     check_table_output("--output", output, file, labels)
     labelled = load(screen, source, Task.CLASSIFICATION, metric="euclidean")
-    with screen.waiting("choosing rows"), screen.noting(labelled.data.notes):
+    with screen.noting(labelled.data.notes):
         from allsplits import CondensedReduced, FastCondensed
 
         kind = CondensedReduced if method is Method.HART else FastCondensed
         kept_right: Any = None if reduce is Reduction.NONE else reduce.value
-        model = kind(reduce=kept_right)
-        interruptible(lambda: model.fit(labelled.data.X, labelled.y))
+        model = kind(reduce=kept_right, progress=screen.progress)
+        model.fit(labelled.data.X, labelled.y)
     for text in labelled.data.notes:
         screen.note(text)
     kept = model.sample_indices_

@@ -33,6 +33,7 @@ class _Condenser(PrototypeClassifier):
             Class labels.
         """
         check_choice("reduce", self.reduce, REDUCTIONS)
+        check_choice("progress", self.progress, (True, False))
         thread_count(self.n_jobs)
         points, _ = validate_data(self, X, y, dtype=np.float64)
         refuse_huge(points)
@@ -91,6 +92,8 @@ class CondensedReduced(_Condenser):
         Decides the order with ``shuffle=True``.
     n_jobs : int, default=None
         Threads for `predict`; None means all cores.
+    progress : bool, default=False
+        Show a progress bar over each pass of `fit`.
 
     Attributes
     ----------
@@ -132,11 +135,13 @@ class CondensedReduced(_Condenser):
         shuffle: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
+        progress: bool = False,
     ) -> None:
         self.reduce = reduce
         self.shuffle = shuffle
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.progress = progress
 
     def _choose(
         self, points: NDArray[np.float64], codes: NDArray[np.int32]
@@ -145,7 +150,9 @@ class CondensedReduced(_Condenser):
         visits = None
         if self.shuffle:
             visits = check_random_state(self.random_state).permutation(len(points))
-        return choose_prototypes(points, codes, fast=False, reduce=self.reduce, visits=visits)
+        return choose_prototypes(
+            points, codes, fast=False, reduce=self.reduce, visits=visits, progress=self.progress
+        )
 
 
 class FastCondensed(_Condenser):
@@ -162,6 +169,8 @@ class FastCondensed(_Condenser):
         Which prototypes are dropped afterwards, as in `CondensedReduced`.
     n_jobs : int, default=None
         Threads for `predict`; None means all cores.
+    progress : bool, default=False
+        Show a progress bar over the samples that `fit` gets right.
 
     Attributes
     ----------
@@ -197,11 +206,15 @@ class FastCondensed(_Condenser):
         *,
         reduce: Literal["consistent", "paper"] | None = None,
         n_jobs: int | None = None,
+        progress: bool = False,
     ) -> None:
         self.reduce = reduce
         self.n_jobs = n_jobs
+        self.progress = progress
 
     def _choose(
         self, points: NDArray[np.float64], codes: NDArray[np.int32]
     ) -> tuple[NDArray[np.intp], int]:
-        return choose_prototypes(points, codes, fast=True, reduce=self.reduce)
+        return choose_prototypes(
+            points, codes, fast=True, reduce=self.reduce, progress=self.progress
+        )

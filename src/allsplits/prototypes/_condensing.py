@@ -14,12 +14,16 @@ only if the whole *sample* stays right.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits._progress import progress_bar
 from allsplits.prototypes._kernels import (
-    condense_fast,
+    add_prototypes,
     condense_in_order,
+    name_rivals,
     reduce_consistent,
     reduce_paper,
 )
@@ -27,6 +31,10 @@ from allsplits.prototypes._kernels import (
 __all__ = ["REDUCTIONS", "choose_prototypes"]
 
 REDUCTIONS = ("consistent", "paper", None)
+
+#: Work (samples x features x prototypes) of one compiled call: about a second at most, so that a
+#: progress bar moves and Ctrl-C is heard.
+_WORK_PER_CALL = 1 << 29
 
 
 def choose_prototypes(
@@ -36,6 +44,7 @@ def choose_prototypes(
     fast: bool,
     reduce: str | None,
     visits: NDArray[np.intp] | None = None,
+    progress: bool = False,
 ) -> tuple[NDArray[np.intp], int]:
     """Return the rows of the prototypes, in ascending order, and how many samples stay wrong.
 
@@ -48,16 +57,74 @@ def choose_prototypes(
     kept = np.zeros(n, dtype=np.bool_)
     nearest = np.full((2, n), n, dtype=np.int64)
     distances = np.full((2, n), np.inf)
+    step = max(1, _WORK_PER_CALL // columns.size)
     if fast:
-        condense_fast(columns, codes, _central_rows(X, codes), kept, nearest, distances)
+        _condense_fast(X, columns, codes, kept, nearest, distances, step, progress)
     else:
-        condense_in_order(columns, codes, visits, kept, nearest, distances)
+        add_prototypes(columns, visits[:1], kept, nearest, distances)
+        _pass_over(
+            lambda rows: condense_in_order(columns, codes, rows, kept, nearest, distances),
+            visits, step, "condensing", progress,
+        )  # fmt: skip
     n_wrong = np.count_nonzero(codes[nearest[0]] != codes)
     if reduce == "consistent":
-        reduce_consistent(X, codes, visits, kept, nearest, distances)
+        _pass_over(
+            lambda rows: reduce_consistent(X, codes, rows, kept, nearest, distances),
+            visits, step, "reducing", progress,
+        )  # fmt: skip
     elif reduce == "paper":
-        reduce_paper(X, codes, visits, kept)
+        other = np.full(n, -1, dtype=np.int64)
+        _pass_over(
+            lambda rows: reduce_paper(X, codes, rows, kept, other),
+            visits, step, "reducing", progress,
+        )  # fmt: skip
     return np.flatnonzero(kept), int(n_wrong)
+
+
+def _pass_over(
+    visit: Callable[[NDArray[np.intp]], int],
+    visits: NDArray[np.intp],
+    step: int,
+    what: str,
+    progress: bool,
+) -> None:
+    """Visit all rows in turn, again and again until a pass changes nothing."""
+    number = 0
+    changed = 1
+    while changed:
+        changed = 0
+        number += 1
+        with progress_bar(progress, f"{what}, pass {number}", len(visits)) as advance:
+            for start in range(0, len(visits), step):
+                rows = visits[start : start + step]
+                changed += visit(rows)
+                advance(len(rows))
+
+
+def _condense_fast(
+    X: NDArray[np.float64],
+    columns: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    kept: NDArray[np.bool_],
+    nearest: NDArray[np.int64],
+    distances: NDArray[np.float64],
+    step: int,
+    progress: bool,
+) -> None:
+    """FCNN: rivals join all at once, until nobody names one; the bar counts who is right."""
+    n = len(codes)
+    named = np.empty(n, dtype=np.int64)
+    joining = _central_rows(X, codes)
+    right = 0
+    with progress_bar(progress, "condensing, classified right", n) as advance:
+        while len(joining):
+            for start in range(0, len(joining), step):
+                add_prototypes(columns, joining[start : start + step], kept, nearest, distances)
+                now = int(np.count_nonzero(codes[nearest[0]] == codes))
+                advance(now - right)
+                right = now
+            name_rivals(codes, kept, nearest, distances, named)
+            joining = named[named < n]
 
 
 def _central_rows(X: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -10,8 +10,9 @@ import numpy as np
 from numba import njit
 
 __all__ = [
-    "condense_fast",
+    "add_prototypes",
     "condense_in_order",
+    "name_rivals",
     "nearest_rows",
     "reduce_consistent",
     "reduce_paper",
@@ -66,51 +67,43 @@ def _insert(distance, p, i, nearest, distances):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def condense_in_order(columns, codes, visits, kept, nearest, distances):
-    """Hart's rule: pass over the samples, keep what is wrong, until a pass keeps nothing.
+def add_prototypes(columns, rows, kept, nearest, distances):
+    """Keep these rows.
 
     `nearest` and `distances` (2, n) hold the two nearest prototypes of every sample: row number n
     and infinity where there is none.
     """
-    n = columns.shape[1]
-    sums = np.empty(min(_BLOCK, n))
-    kept[visits[0]] = True
-    _add_prototype(columns, visits[0], nearest, distances, sums)
-    changed = True
-    while changed:
-        changed = False
-        for i in visits:
-            if not kept[i] and codes[nearest[0, i]] != codes[i]:
-                kept[i] = True
-                _add_prototype(columns, i, nearest, distances, sums)
-                changed = True
+    sums = np.empty(min(_BLOCK, columns.shape[1]))
+    for p in rows:
+        kept[p] = True
+        _add_prototype(columns, p, nearest, distances, sums)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def condense_fast(columns, codes, seeds, kept, nearest, distances):
-    """FCNN: in every prototype's cell keep the nearest sample of another class, all at once."""
-    n = columns.shape[1]
-    sums = np.empty(min(_BLOCK, n))
-    for p in seeds:
-        kept[p] = True
-        _add_prototype(columns, p, nearest, distances, sums)
-    chosen = np.empty(n, np.int64)
-    found = True
-    while found:
-        found = False
-        for p in range(n):
-            chosen[p] = n
-        for i in range(n):
-            p = nearest[0, i]
-            if codes[p] != codes[i] and not kept[i]:
-                best = chosen[p]
-                if best == n or distances[0, i] < distances[0, best]:
-                    chosen[p] = i
-        for p in range(n):
-            if chosen[p] < n:
-                found = True
-                kept[chosen[p]] = True
-                _add_prototype(columns, chosen[p], nearest, distances, sums)
+def condense_in_order(columns, codes, visits, kept, nearest, distances):
+    """Hart's rule: visit samples, keep what is wrong; return how many were kept."""
+    sums = np.empty(min(_BLOCK, columns.shape[1]))
+    changed = np.int64(0)
+    for i in visits:
+        if not kept[i] and codes[nearest[0, i]] != codes[i]:
+            kept[i] = True
+            _add_prototype(columns, i, nearest, distances, sums)
+            changed += 1
+    return changed
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def name_rivals(codes, kept, nearest, distances, chosen):
+    """FCNN: every prototype p names the nearest sample of another class in its cell, or n."""
+    n = len(codes)
+    for p in range(n):
+        chosen[p] = n
+    for i in range(n):
+        p = nearest[0, i]
+        if codes[p] != codes[i] and not kept[i]:
+            best = chosen[p]
+            if best == n or distances[0, i] < distances[0, best]:
+                chosen[p] = i
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -147,19 +140,18 @@ def _can_go(p, codes, nearest):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def reduce_consistent(X, codes, visits, kept, nearest, distances):
-    """Drop prototypes in turn as long as every sample stays right, until a pass drops none."""
+    """Drop prototypes in turn as long as every sample stays right; return how many went."""
     prototypes = np.empty(len(codes), np.int64)
-    changed = True
-    while changed:
-        changed = False
-        for p in visits:
-            if kept[p] and _can_go(p, codes, nearest):
-                kept[p] = False
-                changed = True
-                count = _list_kept(kept, prototypes)
-                for i in range(len(codes)):
-                    if nearest[0, i] == p or nearest[1, i] == p:
-                        _search(X, i, prototypes, count, nearest, distances)
+    changed = np.int64(0)
+    for p in visits:
+        if kept[p] and _can_go(p, codes, nearest):
+            kept[p] = False
+            changed += 1
+            count = _list_kept(kept, prototypes)
+            for i in range(len(codes)):
+                if nearest[0, i] == p or nearest[1, i] == p:
+                    _search(X, i, prototypes, count, nearest, distances)
+    return changed
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -179,21 +171,22 @@ def _nearest_other(X, i, kept):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def reduce_paper(X, codes, visits, kept):
-    """Drop prototypes that the remaining ones classify right, until a pass drops none."""
+def reduce_paper(X, codes, visits, kept, other):
+    """Drop prototypes that the remaining ones classify right; return how many went.
+
+    `other` remembers each prototype's nearest other one, -1 where nobody has looked.
+    """
     n = len(codes)
-    other = np.full(n, np.int64(-1))
-    changed = True
-    while changed:
-        changed = False
-        for p in visits:
-            if not kept[p]:
-                continue
-            if other[p] < 0 or (other[p] < n and not kept[other[p]]):
-                other[p] = _nearest_other(X, p, kept)
-            if other[p] < n and codes[other[p]] == codes[p]:
-                kept[p] = False
-                changed = True
+    changed = np.int64(0)
+    for p in visits:
+        if not kept[p]:
+            continue
+        if other[p] < 0 or (other[p] < n and not kept[other[p]]):
+            other[p] = _nearest_other(X, p, kept)
+        if other[p] < n and codes[other[p]] == codes[p]:
+            kept[p] = False
+            changed += 1
+    return changed
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -1,5 +1,7 @@
 """Condensers as estimators: what they keep, what they refuse, what they give back."""
 
+import _thread
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,6 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from allsplits import CondensedReduced, FastCondensed
+from allsplits.prototypes import _condensing
 from unit.refused import refused
 
 X, Y = load_iris(return_X_y=True)
@@ -157,3 +160,40 @@ def test_bad_data_are_refused(data, labels, words):
     for condenser in (CondensedReduced(), FastCondensed()):
         with pytest.raises(ValueError, match=words.replace("+", r"\+")):
             condenser.fit(data, labels)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (CondensedReduced(progress=True), ["condensing, pass 1", "reducing, pass 1"]),
+        (FastCondensed(progress=True, reduce="paper"), ["classified right", "reducing, pass 1"]),
+    ],
+)
+def test_progress_is_shown_only_when_asked(model, words, capsys, monkeypatch):
+    silent = clone(model).set_params(progress=False).fit(X, Y)
+    assert capsys.readouterr().out == ""
+    # Short calls, so that the bar moves: they change nothing else.
+    monkeypatch.setattr(_condensing, "_WORK_PER_CALL", 10 * X.size)
+    shown = model.fit(X, Y)
+    out = capsys.readouterr().out
+    assert all(word in out for word in words)
+    assert "150/150" in out
+    np.testing.assert_array_equal(shown.sample_indices_, silent.sample_indices_)
+
+
+def test_ctrl_c_is_heard_between_calls(monkeypatch):
+    real, calls = _condensing.condense_in_order, []
+
+    def pressed(*arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            _thread.interrupt_main()
+        return real(*arguments)
+
+    monkeypatch.setattr(_condensing, "condense_in_order", pressed)
+    monkeypatch.setattr(_condensing, "_WORK_PER_CALL", 10 * X.size)
+    model = CondensedReduced()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert len(calls) == 3
+    assert not hasattr(model, "sample_indices_")
