@@ -7,6 +7,7 @@ exponent e beside a time says that it grew as quantity^e since the line above: 1
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import log
@@ -98,6 +99,7 @@ def growth(quantity: str, cases: list[Case]) -> Iterator[list[str]]:
 def measure() -> Iterator[Rows]:
     """The tables, one after the other."""
     for what, quantity, cases in GROWTH:
+        print(f"  with {what} …", file=sys.stderr, flush=True)
         yield Rows(f"growth with {what}", HEADINGS, list(growth(quantity, cases)))
 
 
