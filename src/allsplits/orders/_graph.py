@@ -102,7 +102,8 @@ def sort_found(
 def mark_approximate(source: str, order: NeighborOrder) -> NeighborOrder:
     """The order with a report that neighbours may be missing; nobody may be there twice."""
     # Two entries of one neighbour have one distance, so they stand side by side.
-    again = (order.flat_indices[1:] == order.flat_indices[:-1]) & order.tied[1:]
+    again = order.flat_indices[1:] == order.flat_indices[:-1]
+    again[order.indptr[1:-1] - 1] = False
     if again.any():
         entry = int(again.argmax()) + 1
         row = order.first_row + int(np.searchsorted(order.indptr, entry, side="right")) - 1

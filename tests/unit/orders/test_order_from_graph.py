@@ -47,6 +47,12 @@ def test_ties_and_missing_entries():
     assert [list(group) for group in order.tie_groups(2)] == [[0], [1]]
 
 
+def test_the_last_of_a_row_may_be_the_first_of_the_next():
+    distances, indices = np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]), [[1, 2], [2, 0], [0, 1]]
+    order = order_from_graph((distances, np.array(indices)), allow_approximate=True)
+    np.testing.assert_array_equal(order.indices, indices)
+
+
 def test_it_is_a_decision():
     graph = KNeighborsTransformer(n_neighbors=5).fit_transform(X)
     with pytest.raises(UnsupportedError, match="allow_approximate must be True"):
