@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import order_neighbors, validation_curve
 from benchmarks._data import gaussian_classes
-from benchmarks._timing import Rows, interleaved, needed_depth, print_table
+from benchmarks._timing import Rows, interleaved, needed_depth, print_table, seconds
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class Case:
 
 BASE = Case()
 SIZES = (1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
+#: Larger ones are measured once.
+ONCE_ABOVE = 20_000
 #: Titles, the quantity that moves, and the settings.
 GROWTH = (
     ("n", "n", [replace(BASE, n=n) for n in SIZES]),
@@ -64,21 +66,25 @@ def times(case: Case) -> tuple[float, float]:
     """Seconds of the search, and of the evaluation after it."""
     X, y = gaussian_classes(case.n, 10, case.n_classes)
     depth, ks = case.depth, range(1, case.k_max + 1)
-    order = order_neighbors(X, depth=depth)
+    orders = []
+
+    def search():
+        orders[:] = [order_neighbors(X, depth=depth)]
 
     def evaluation():
         return validation_curve(
-            KNeighborsClassifier(), order, y, n_neighbors=ks, cv=LeavePOut(case.p)
+            KNeighborsClassifier(), orders[0], y, n_neighbors=ks, cv=LeavePOut(case.p)
         )
 
-    # Long ones are disturbed less.
-    repeats = 3 if case.n <= 20_000 else 1
-    after, search = interleaved([evaluation, lambda: order_neighbors(X, depth=depth)], repeats)
-    return search, after
+    # Long ones are disturbed less, and smaller ones before have loaded the compiled code.
+    if case.n > ONCE_ABOVE:
+        return seconds(search), seconds(evaluation)
+    first, after = interleaved([search, evaluation], repeats=3)
+    return first, after
 
 
 def exponent(before: tuple[float, float], now: tuple[float, float]) -> str:
-    """E of y = c x^e through two points (x, y)."""
+    """The e of y = c x^e through two points (x, y)."""
     (x0, y0), (x1, y1) = before, now
     return f"{log(y1 / y0) / log(x1 / x0):.2f}"
 
@@ -88,10 +94,10 @@ def growth(quantity: str, cases: list[Case]) -> Iterator[list[str]]:
     previous: list[tuple[float, float]] = []
     for case in cases:
         counts = (case.n, case.k_max, case.p, case.n_classes, case.depth)
-        points = [(getattr(case, quantity), seconds) for seconds in times(case)]
+        points = [(getattr(case, quantity), time) for time in times(case)]
         cells = [f"{count:,}" for count in counts]
-        for i, (_, seconds) in enumerate(points):
-            cells += [f"{seconds:.3f}", exponent(previous[i], points[i]) if previous else ""]
+        for i, (_, time) in enumerate(points):
+            cells += [f"{time:.3f}", exponent(previous[i], points[i]) if previous else ""]
         yield cells
         previous = points
 
