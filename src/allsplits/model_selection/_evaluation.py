@@ -192,6 +192,6 @@ class Evaluation:
     def __repr__(self) -> str:
         k = "" if self.scoring.startswith("recall@") else f", n_neighbors={self.n_neighbors}"
         return (
-            f"Evaluation({self.scoring}={self.score:.6f} ± {self.error_bound:.0e}{k}, "
+            f"Evaluation({self.scoring}={self.score:.6f}{self.search.bound(self.error_bound)}{k}, "
             f"exact over {count_in_words(self.n_splits)} splits: {self.law}{self.search.note})"
         )

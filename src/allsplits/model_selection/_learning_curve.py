@@ -67,7 +67,7 @@ def learning_curve(
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> learning_curve(KNeighborsClassifier(1), X, y)
-    Curve(accuracy for train_size = 1 … 149: best 0.96... at ..., ± ...)
+    Curve(accuracy for train_size = 1 … 149: best 0.96... ± ... at ...)
     """
     options = check_options(
         distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, vote_tol=vote_tol,

@@ -57,7 +57,7 @@ def validation_curve(
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> validation_curve(KNeighborsClassifier(), X, y, n_neighbors=range(1, 31), cv=KFold(5))
-    Curve(accuracy for n_neighbors = 1 … 30: best 0.96... at ..., ± ...)
+    Curve(accuracy for n_neighbors = 1 … 30: best 0.96... ± ... at ...)
     """
     options = check_options(
         distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, vote_tol=vote_tol,

@@ -53,6 +53,10 @@ class SearchReport:
         """What a result must say about its neighbours: nothing if they are exact."""
         return ", APPROXIMATE neighbours" if self.approximate else ""
 
+    def bound(self, error_bound: float) -> str:
+        """How a result's bound is printed: it knows nothing of neighbours that were missed."""
+        return "" if self.approximate else f" ± {error_bound:.0e}"
+
     @classmethod
     def total(cls, parts: Iterable[SearchReport]) -> SearchReport:
         """The report of several blocks of rows together."""
