@@ -60,7 +60,7 @@ class TwoClassTally:
     @staticmethod
     def fits(depth: int, n_samples: int) -> bool:
         """Whether the table is smaller than what it summarises, and its keys are 64-bit."""
-        return depth < n_samples and depth <= 2000 and 2 * depth**2 * n_samples**2 < 2**62
+        return depth < n_samples and depth <= 4500 and 2 * depth**2 * n_samples**2 < 2**62
 
     def add(self, order: NeighborOrder, codes: Codes) -> None:
         """Count the rows of a block."""
