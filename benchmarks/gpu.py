@@ -27,7 +27,9 @@ N_SAMPLES, N_FEATURES, N_CLASSES = 1_281_167, 768, 1000
 SEARCH_GOAL, WHOLE_GOAL = 10.0, 20.0
 
 
-def embeddings(n_samples: int, spread: float, uneven: float) -> tuple[np.ndarray, np.ndarray]:
+def embeddings(
+    n_samples: int, n_classes: int, spread: float, uneven: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Classes around random centres in 32 latent dimensions, seen through 768 features.
 
     `spread` is the distance of centres, `uneven` how much samples differ in difficulty.
@@ -36,8 +38,8 @@ def embeddings(n_samples: int, spread: float, uneven: float) -> tuple[np.ndarray
 
     torch.manual_seed(0)
     latent = 32
-    y = torch.arange(n_samples) % N_CLASSES
-    centres = spread * torch.randn(N_CLASSES, latent, device="cuda")
+    y = torch.arange(n_samples) % n_classes
+    centres = spread * torch.randn(n_classes, latent, device="cuda")
     view = torch.randn(latent, N_FEATURES, device="cuda") / latent**0.5
     X = np.empty((n_samples, N_FEATURES), dtype=np.float32)
     for start in range(0, n_samples, 1 << 16):
@@ -107,7 +109,7 @@ def votes(search: TorchSearch, y: np.ndarray, law: Any) -> float:
     """Seconds that the votes of all samples would take alone, from one block."""
     columns = [Column(k, resolve_cv(law, Samples(len(y)))) for k in range(1, 51)]
     vote = MajorityVote(
-        prefixes_for(columns, 1e-15), N_CLASSES, average_distance_ties=True, share=False
+        prefixes_for(columns, 1e-15), int(y.max()) + 1, average_distance_ties=True, share=False
     )
     order, codes = search.order(0, 32_768), y.astype(np.int32)
     start = perf_counter()
@@ -120,16 +122,18 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=N_SAMPLES)
+    parser.add_argument("--classes", type=int, default=N_CLASSES)
     parser.add_argument("--spread", type=float, default=1.1)
     parser.add_argument("--uneven", type=float, default=0.5)
     options = parser.parse_args()
-    X, y = embeddings(options.samples, options.spread, options.uneven)
+    X, y = embeddings(options.samples, options.classes, options.spread, options.uneven)
     law, metric = FixedSize(int(0.8 * len(X))), Metric.resolve("euclidean")
     # Compiling and starting CUDA are not measured.
     few = slice(0, 20_000)
     validation_curve(KNeighborsClassifier(), X[few], y[few], cv=FixedSize(16_000), backend="torch")
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, {len(X):,} x {X.shape[1]}")
-    print(f"spread {options.spread}, uneven {options.uneven}, {thread_count(None)} threads")
+    difficulty = f"spread {options.spread}, uneven {options.uneven}"
+    print(f"{options.classes} classes, {difficulty}, {thread_count(None)} threads")
 
     start = perf_counter()
     read_points(X, metric)
