@@ -48,4 +48,4 @@ def solve(problem: Problem) -> Answer:
             f"a law of {pair[0]} with a {pair[1]} vote has no exact formula here; "
             f"supported: {known}{instead}"
         )
-    return run(problem, SUPPORTED[pair](problem))
+    return run(problem, SUPPORTED[pair](problem.without_data()))

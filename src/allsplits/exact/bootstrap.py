@@ -10,13 +10,14 @@ from fractions import Fraction
 from math import comb, factorial
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_bootstrap import bootstrap_hits, bootstrap_scores
 from allsplits.exact.fixed_size import class_weights, sample_weights
 from allsplits.exact.masses import UNIT_ROUNDOFF
-from allsplits.exact.problem import Answer, Problem, Solver, own_rows
+from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
 from allsplits.exact.rational import groups_of
 from allsplits.exact.uniform import legendre_rules
 from allsplits.orders import NeighborOrder
@@ -31,51 +32,62 @@ def _depth(n_draws: int, n_candidates: int, k: int, tol: float) -> int:
     return int(lengths[np.argmax(missing <= tol)])
 
 
+class _BootstrapVote:
+    """Values of the rows of a block: for each column, or for each class with `classes`."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.n_draws, self.n_candidates = problem.n_samples, problem.n_samples - 1
+        self.ks = np.array([min(column.k, self.n_draws) for column in problem.columns])
+        self.k_max = int(self.ks.max())
+        self.depth = _depth(self.n_draws, self.n_candidates, self.k_max, problem.options.tol)
+        share = problem.options.share
+        self.rules = legendre_rules(self.k_max // 2 + 1 if share else 0)
+        self.classes = problem.want_samples and problem.vote == "majority"
+        self.width = problem.n_classes if self.classes else len(self.ks)
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
+        codes, options = self.problem.codes, self.problem.options
+        data = (order.indptr, codes[order.flat_indices], order.tied, codes[own_rows(order)])
+        draws = (self.n_draws, self.n_candidates, self.depth)
+        out = np.zeros((order.n_samples, self.width))
+
+        def run(start: int, stop: int) -> None:
+            if self.problem.vote == "ranked":
+                bootstrap_hits(*data, start, stop, *draws, options.average, self.ks, out)
+            else:
+                bootstrap_scores(*data, start, stop, self.problem.n_classes, *draws, self.classes,
+                                 options.average, options.share, self.ks, *self.rules,
+                                 out)  # fmt: skip
+
+        map_row_ranges(run, order.n_samples, n_threads)
+        return out
+
+
 def solve_bootstrap(problem: Problem) -> Solver:
     """Equal votes or recall@R; the columns' k are the voters or the ranks."""
     if problem.options.exact:
         return _rational(problem)
-    options = problem.options
-    n_draws, n_candidates = problem.n_samples, problem.n_samples - 1
-    ks = np.array([min(column.k, n_draws) for column in problem.columns])
-    k_max = int(ks.max())
-    depth = _depth(n_draws, n_candidates, k_max, options.tol)
-    nodes, weights = legendre_rules(k_max // 2 + 1 if options.share else 0)
-    classes = problem.want_samples and problem.vote == "majority"
-    values = np.zeros((problem.n_samples, problem.n_classes if classes else len(ks)))
-
-    def add(order: NeighborOrder, n_threads: int) -> None:
-        rows = own_rows(order)
-        data = (order.indptr, problem.codes[order.flat_indices], order.tied, problem.codes[rows])
-        out = values[rows]
-
-        def run(start: int, stop: int) -> None:
-            if problem.vote == "ranked":
-                bootstrap_hits(*data, start, stop, n_draws, n_candidates, depth, options.average,
-                               ks, out)  # fmt: skip
-            else:
-                bootstrap_scores(*data, start, stop, problem.n_classes, n_draws, n_candidates,
-                                 depth, classes, options.average, options.share, ks, nodes,
-                                 weights, out)  # fmt: skip
-
-        map_row_ranges(run, order.n_samples, n_threads)
+    vote = _BootstrapVote(problem)
+    found = RowValues(problem.n_samples, vote.width)
 
     def finish() -> Answer:
-        right = values
-        if classes:
+        right = values = found.values
+        if vote.classes:
             right = values[np.arange(problem.n_samples), problem.codes][:, None]
         weight = sample_weights(problem)
         # Powers (1-p)^n lose n roundings, the sums over votes k², the survival a few units.
-        rounding = (8 * problem.n_samples + 8 * depth + 8 * k_max**2 + 64) * UNIT_ROUNDOFF
+        steps = 8 * problem.n_samples + 8 * vote.depth + 8 * vote.k_max**2
+        rounding = (steps + 64) * UNIT_ROUNDOFF
         return Answer(
             scores=np.sum(right * weight[:, None], axis=0),
-            error_bound=np.full(len(ks), options.tol + rounding),
+            error_bound=np.full(len(vote.ks), problem.options.tol + rounding),
             sample_weight=weight,
             sample_scores=right if problem.want_samples else None,
-            prediction_proba=values if classes else None,
+            prediction_proba=values if vote.classes else None,
         )
 
-    return Solver(depth, add, finish)
+    return Solver(vote.depth, vote, found.add, finish)
 
 
 def _rational(problem: Problem) -> Solver:
@@ -106,9 +118,11 @@ def _rational(problem: Problem) -> Solver:
             s += g
         return total
 
-    def add(order: NeighborOrder, _: int) -> None:
-        for row in range(order.n_samples):
-            values.append([row_value(order, row, min(c.k, n)) for c in problem.columns])
+    def part(order: NeighborOrder, _: int) -> list[list[Fraction]]:
+        return [
+            [row_value(order, row, min(c.k, n)) for c in problem.columns]
+            for row in range(order.n_samples)
+        ]
 
     def finish() -> Answer:
         per_class = class_weights(problem)
@@ -126,7 +140,7 @@ def _rational(problem: Problem) -> Solver:
             sample_fractions=tuple(map(tuple, values)),
         )
 
-    return Solver(N, add, finish)
+    return Solver(N, part, values.extend, finish)
 
 
 def _right(

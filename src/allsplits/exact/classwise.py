@@ -28,7 +28,7 @@ from allsplits.exact._kernels_draws import hypergeometric_table
 from allsplits.exact._kernels_hits import hit_counts
 from allsplits.exact._kernels_nearest import nearest_counts
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column
-from allsplits.exact.problem import Answer, Problem, Solver, own_rows
+from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
 from allsplits.exact.rational_classwise import exact_class_hits, exact_class_right
 from allsplits.exact.uniform import legendre_rules
 from allsplits.orders import NeighborOrder
@@ -89,31 +89,35 @@ class Drawing:
         left = self.drawn[:, None, :] - np.arange(b_max + 1)[:, None]
         self.remaining = np.maximum(left, 0).reshape(len(distinct), -1).astype(np.float64)
         self.b_max = b_max
-        self.longest = -1
+        # One tuple, replaced as a whole: several threads may look while one makes longer tables.
+        self._made: tuple[int, NDArray[np.int64], Floats] | None = None
 
     def tables_up_to(self, longest: int) -> tuple[NDArray[np.int64], Floats]:
         """Where each table starts, and the tables for prefixes of up to `longest` items."""
-        if longest > self.longest:
-            self.longest = longest
-            heights = np.minimum(self.pools, longest) + 1
-            self.starts = np.concatenate([[0], np.cumsum(heights)])
-            n_vectors = self.drawn.shape[1]
-            self.tables = np.empty((self.starts[-1], (self.b_max + 1) * n_vectors))
-            for t, pool in enumerate(self.pools):
-                part = self.tables[self.starts[t] : self.starts[t + 1]]
-                cube = part.reshape(len(part), self.b_max + 1, n_vectors)
-                for vector, drawn in enumerate(self.drawn[t]):
-                    hypergeometric_table(pool, drawn, len(part) - 1, self.b_max, cube[:, :, vector])
-        return self.starts, self.tables
+        made = self._made
+        if made is None or longest > made[0]:
+            made = self._made = (longest, *self._tables(longest))
+        return made[1], made[2]
+
+    def _tables(self, longest: int) -> tuple[NDArray[np.int64], Floats]:
+        heights = np.minimum(self.pools, longest) + 1
+        starts = np.concatenate([[0], np.cumsum(heights)])
+        n_vectors = self.drawn.shape[1]
+        tables = np.empty((starts[-1], (self.b_max + 1) * n_vectors))
+        for t, pool in enumerate(self.pools):
+            part = tables[starts[t] : starts[t + 1]]
+            cube = part.reshape(len(part), self.b_max + 1, n_vectors)
+            for vector, drawn in enumerate(self.drawn[t]):
+                hypergeometric_table(pool, drawn, len(part) - 1, self.b_max, cube[:, :, vector])
+        return starts, tables
 
 
 class TimeRules:
     """Gauss-Legendre rules on [0, 1] for the sizes of tie groups that occur."""
 
     def __init__(self) -> None:
-        self.starts = np.full(2, -1)
-        self.nodes = np.empty(0)
-        self.weights = np.empty(0)
+        # One tuple, replaced as a whole: several threads may look while one adds a rule.
+        self._made: tuple[Any, Floats, Floats] = np.full(2, -1), np.empty(0), np.empty(0)
 
     def for_groups(self, order: NeighborOrder, average: bool) -> tuple[Any, Floats, Floats]:
         """Rules for all tie groups of a block; a group of g needs (g + 1) // 2 nodes."""
@@ -121,17 +125,17 @@ class TimeRules:
         if average and order.tied.any():
             heads = np.flatnonzero(~order.tied)
             sizes = np.unique(np.diff(np.append(heads, len(order.tied))))
-        for rule in np.unique((sizes + 1) // 2):
-            if rule >= len(self.starts):
-                self.starts = np.append(self.starts, np.full(rule + 1 - len(self.starts), -1))
-            if self.starts[rule] < 0:
-                self.starts[rule] = len(self.nodes)
-                nodes, weights = (
-                    roots_legendre(int(rule)) if rule > 1 else (np.zeros(1), 2 * np.ones(1))
-                )
-                self.nodes = np.append(self.nodes, (nodes + 1) / 2)
-                self.weights = np.append(self.weights, weights / 2)
-        return self.starts, self.nodes, self.weights
+        starts, nodes, weights = self._made
+        rules = np.unique((sizes + 1) // 2)
+        missing = [rule for rule in rules if rule >= len(starts) or starts[rule] < 0]
+        if missing:
+            starts = np.append(starts, np.full(max(0, rules[-1] + 1 - len(starts)), -1))
+            for rule in missing:
+                starts[rule] = len(nodes)
+                x, w = roots_legendre(int(rule)) if rule > 1 else (np.zeros(1), 2 * np.ones(1))
+                nodes, weights = np.append(nodes, (x + 1) / 2), np.append(weights, w / 2)
+            self._made = starts, nodes, weights
+        return starts, nodes, weights
 
 
 class ClasswiseVote:
@@ -271,16 +275,19 @@ def _solve(problem: Problem, rational: Any) -> Solver:
     vote = ClasswiseVote(problem, [component.train for component in law.components])
     classes = problem.want_samples and problem.vote == "majority"
     width = problem.n_classes if classes else len(problem.columns)
-    total = np.zeros((problem.n_samples, width))
+    sums = RowValues(problem.n_samples, width)
     weights = np.array([_float_weights(problem, component) for component in law.components])
 
-    def add(order: NeighborOrder, n_threads: int) -> None:
+    def part(order: NeighborOrder, n_threads: int) -> Floats:
         rows = own_rows(order)
         values = vote.values(order, n_threads, classes)
-        for part, weight in enumerate(weights):
-            total[rows] += values[:, part] * weight[rows, None]
+        total = np.zeros((order.n_samples, width))
+        for vector, weight in enumerate(weights):
+            total += values[:, vector] * weight[rows, None]
+        return total
 
     def finish() -> Answer:
+        total = sums.values
         sample_weight = weights.sum(axis=0)
         right = total[np.arange(problem.n_samples), problem.codes][:, None] if classes else total
         bound = 1.25 * tol + vote.rounding
@@ -298,16 +305,21 @@ def _solve(problem: Problem, rational: Any) -> Solver:
             prediction_proba=proba,
         )
 
-    return Solver(vote.depth, add, finish)
+    return Solver(vote.depth, part, sums.add, finish)
 
 
 def _one_law_each(problem: Problem) -> Solver:
     """Columns with laws of their own (a curve over shots) share the neighbour search."""
     solvers = [_solve(problem.with_columns([column]), None) for column in problem.columns]
 
-    def add(order: NeighborOrder, n_threads: int) -> None:
-        for solver in solvers:
-            solver.add(order, n_threads)
+    compute = [solver.part for solver in solvers]
+
+    def part(order: NeighborOrder, n_threads: int) -> list[Any]:
+        return [one(order, n_threads) for one in compute]
+
+    def add(parts: list[Any]) -> None:
+        for solver, found in zip(solvers, parts, strict=True):
+            solver.add(found)
 
     def finish() -> Answer:
         answers: list[Answer] = [solver.finish() for solver in solvers]
@@ -316,7 +328,7 @@ def _one_law_each(problem: Problem) -> Solver:
             error_bound=np.concatenate([answer.error_bound for answer in answers]),
         )
 
-    return Solver(max(solver.depth for solver in solvers), add, finish)
+    return Solver(max(solver.depth for solver in solvers), part, add, finish)
 
 
 def _rational(problem: Problem, compute: Any) -> Solver:
@@ -345,9 +357,11 @@ def _rational(problem: Problem, compute: Any) -> Solver:
                 )  # fmt: skip
         return total
 
-    def add(order: NeighborOrder, _: int) -> None:
-        for row in range(order.n_samples):
-            totals.append([value(order, row, column) for column in problem.columns])
+    def part(order: NeighborOrder, _: int) -> list[list[Fraction]]:
+        return [
+            [value(order, row, column) for column in problem.columns]
+            for row in range(order.n_samples)
+        ]
 
     def finish() -> Answer:
         n_columns = len(problem.columns)
@@ -372,4 +386,4 @@ def _rational(problem: Problem, compute: Any) -> Solver:
             sample_fractions=samples,
         )
 
-    return Solver(problem.n_samples - 1, add, finish)
+    return Solver(problem.n_samples - 1, part, totals.extend, finish)

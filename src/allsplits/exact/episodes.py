@@ -11,12 +11,13 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_episodes import episode_scores
 from allsplits.exact.classwise import TimeRules
 from allsplits.exact.masses import UNIT_ROUNDOFF
-from allsplits.exact.problem import Answer, Problem, Solver, own_rows
+from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
 from allsplits.exact.rational_classwise import exact_class_right
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
@@ -34,6 +35,37 @@ def _weights(problem: Problem) -> list[Fraction]:
     return [Fraction(1, problem.n_classes * int(sizes[y])) for y in problem.codes]
 
 
+class _EpisodeVote:
+    """P(right) of the rows of a block, or P(every class) if values of samples are wanted."""
+
+    def __init__(self, problem: Problem, law: EpisodeLaw) -> None:
+        self.law, self.codes, self.average = law, problem.codes, problem.options.average
+        self.classes = problem.want_samples
+        self.width = problem.n_classes if self.classes else 1
+        self.sizes = np.array(law.class_sizes)
+        self.rules = TimeRules()
+        self.choose = np.array(
+            [
+                [float(comb(a, b)) for b in range(law.n_way + 1)]
+                for a in range(problem.n_classes + 1)
+            ]
+        )
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
+        labels, own = self.codes[order.flat_indices], self.codes[own_rows(order)]
+        times = self.rules.for_groups(order, self.average)
+        out = np.zeros((order.n_samples, self.width))
+        map_row_ranges(
+            lambda start, stop: episode_scores(
+                order.indptr, labels, order.tied, own, start, stop, self.sizes, self.law.n_way,
+                self.law.k_shot, self.classes, self.average, *times, self.choose, out,
+            ),
+            order.n_samples,
+            n_threads,
+        )  # fmt: skip
+        return out
+
+
 def solve_episodes(problem: Problem) -> Solver:
     """1-NN over all episodes."""
     law: EpisodeLaw = problem.columns[0].law
@@ -45,34 +77,16 @@ def solve_episodes(problem: Problem) -> Solver:
         )
     if problem.options.exact:
         return _rational(problem, law)
-    sizes = np.array(law.class_sizes)
-    n_classes = problem.n_classes
-    classes = problem.want_samples
-    values = np.zeros((problem.n_samples, n_classes if classes else 1))
-    rules = TimeRules()
-    choose = np.array(
-        [[float(comb(a, b)) for b in range(law.n_way + 1)] for a in range(n_classes + 1)]
-    )
-
-    def add(order: NeighborOrder, n_threads: int) -> None:
-        rows = own_rows(order)
-        labels, out = problem.codes[order.flat_indices], values[rows]
-        times = rules.for_groups(order, problem.options.average)
-        map_row_ranges(
-            lambda start, stop: episode_scores(
-                order.indptr, labels, order.tied, problem.codes[rows], start, stop, sizes,
-                law.n_way, law.k_shot, classes, problem.options.average, *times, choose, out,
-            ),
-            order.n_samples,
-            n_threads,
-        )  # fmt: skip
+    vote = _EpisodeVote(problem, law)
+    classes = vote.classes
+    found = RowValues(problem.n_samples, vote.width)
 
     def finish() -> Answer:
-        right = values
+        right = values = found.values
         if classes:
             right = values[np.arange(problem.n_samples), problem.codes][:, None]
         weight = np.array([float(w) for w in _weights(problem)])
-        rounding = (8 * problem.n_samples + 4 * n_classes * law.n_way + 64) * UNIT_ROUNDOFF
+        rounding = (8 * problem.n_samples + 4 * problem.n_classes * law.n_way + 64) * UNIT_ROUNDOFF
         return Answer(
             scores=np.sum(right * weight[:, None], axis=0),
             error_bound=np.full(1, rounding),
@@ -81,7 +95,7 @@ def solve_episodes(problem: Problem) -> Solver:
             prediction_proba=values if classes else None,
         )
 
-    return Solver(problem.n_samples - 1, add, finish)
+    return Solver(problem.n_samples - 1, vote, found.add, finish)
 
 
 def _rational(problem: Problem, law: EpisodeLaw) -> Solver:
@@ -107,8 +121,8 @@ def _rational(problem: Problem, law: EpisodeLaw) -> Solver:
             )  # fmt: skip
         return total / comb(others, law.n_way - 1)
 
-    def add(order: NeighborOrder, _: int) -> None:
-        values.extend(value(order, row) for row in range(order.n_samples))
+    def part(order: NeighborOrder, _: int) -> list[Fraction]:
+        return [value(order, row) for row in range(order.n_samples)]
 
     def finish() -> Answer:
         weights = _weights(problem)
@@ -122,4 +136,4 @@ def _rational(problem: Problem, law: EpisodeLaw) -> Solver:
             sample_fractions=tuple((v,) for v in values),
         )
 
-    return Solver(problem.n_samples - 1, add, finish)
+    return Solver(problem.n_samples - 1, part, values.extend, finish)

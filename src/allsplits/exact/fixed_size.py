@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.masses import Column, Prefixes, deepest_prefix, prefixes_for
-from allsplits.exact.problem import Answer, Problem, Solver, own_rows
+from allsplits.exact.problem import Answer, Problem, RowValues, Solver
 from allsplits.exact.ranked import RankedHit
 from allsplits.exact.rational import exact_hits, exact_right, rational_answer
-from allsplits.exact.tally import NearestTally, TwoClassTally
+from allsplits.exact.tally import NearestCounter, NearestTally, PrefixCounter, TwoClassTally
 from allsplits.exact.uniform import MajorityVote, VoteTable
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import NeighborOrder
@@ -109,14 +109,14 @@ def _by_sample(problem: Problem, prefixes: Prefixes, vote: Any) -> Solver:
     """Values of every sample, kept until the end."""
     classes = problem.want_samples and isinstance(vote, MajorityVote)
     width = problem.n_classes if classes else len(prefixes.ks)
-    values = np.empty((problem.n_samples, width))
+    rows = RowValues(problem.n_samples, width)
 
-    def add(order: NeighborOrder, n_threads: int) -> None:
+    def part(order: NeighborOrder, n_threads: int) -> Any:
         compute = vote.every_class if classes else vote.right
-        values[own_rows(order)] = compute(order, problem.codes, n_threads)
+        return compute(order, problem.codes, n_threads)
 
     def finish() -> Answer:
-        right = values
+        right = values = rows.values
         if classes:
             right = values[np.arange(problem.n_samples), problem.codes][:, None]
         weights = sample_weights(problem)
@@ -129,13 +129,14 @@ def _by_sample(problem: Problem, prefixes: Prefixes, vote: Any) -> Solver:
             prediction_proba=values if classes else None,
         )
 
-    return Solver(prefixes.depth, add, finish)
+    return Solver(prefixes.depth, part, rows.add, finish)
 
 
 def _two_class_tally(problem: Problem, prefixes: Prefixes) -> Solver:
-    tally = TwoClassTally(
-        prefixes.depth, problem.n_samples - 1, average_distance_ties=problem.options.average
+    count = PrefixCounter(
+        problem.codes, prefixes.depth, problem.n_samples - 1, problem.options.average
     )
+    tally = TwoClassTally(count)
 
     def finish() -> Answer:
         weights = np.array([float(w) for w in class_weights(problem)])
@@ -144,7 +145,7 @@ def _two_class_tally(problem: Problem, prefixes: Prefixes) -> Solver:
         rounding = VoteTable.rounding(prefixes, 2) + 8 * prefixes.depth * 2.0**-53
         return Answer(scores=right @ weights, error_bound=prefixes.missing + rounding)
 
-    return Solver(prefixes.depth, lambda order, _: tally.add(order, problem.codes), finish)
+    return Solver(prefixes.depth, count, tally.add, finish)
 
 
 def _nearest_tally(problem: Problem) -> Solver:
@@ -152,9 +153,8 @@ def _nearest_tally(problem: Problem) -> Solver:
     per_class = class_weights(problem)
     equal = len(set(per_class)) == 1
     kinds = np.zeros_like(problem.codes) if equal else problem.codes
-    tally = NearestTally(
-        problem.n_samples - 1, kinds, average_distance_ties=problem.options.average
-    )
+    count = NearestCounter(problem.codes, kinds, problem.n_samples - 1, problem.options.average)
+    tally = NearestTally(count)
     sizes = np.array([c.train for column in problem.columns for c in column.law.components])
 
     def finish() -> Answer:
@@ -170,19 +170,19 @@ def _nearest_tally(problem: Problem) -> Solver:
                 position += 1
         return Answer(scores=scores, error_bound=bounds)
 
-    return Solver(problem.n_samples - 1, lambda order, _: tally.add(order, problem.codes), finish)
+    return Solver(problem.n_samples - 1, count, tally.add, finish)
 
 
 def _rational(problem: Problem, compute: Any, **options: bool) -> Solver:
     """exact=True: Fractions for every sample, at the full depth the law can reach."""
     values: list[list[Fraction]] = []
 
-    def add(order: NeighborOrder, _: int) -> None:
+    def part(order: NeighborOrder, _: int) -> Any:
         average = problem.options.average
-        values.extend(compute(order, problem.codes, problem.columns, average=average, **options))
+        return compute(order, problem.codes, problem.columns, average=average, **options)
 
     def finish() -> Answer:
         per_class = class_weights(problem)
         return rational_answer(values, [per_class[code] for code in problem.codes])
 
-    return Solver(deepest_prefix(problem.columns), add, finish)
+    return Solver(deepest_prefix(problem.columns), part, values.extend, finish)

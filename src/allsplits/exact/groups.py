@@ -12,11 +12,12 @@ from math import comb
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_groups import group_scores
 from allsplits.exact.masses import UNIT_ROUNDOFF
-from allsplits.exact.problem import Answer, Problem, Solver, own_rows
+from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
 from allsplits.exact.rational import groups_of
 from allsplits.exact.uniform import legendre_rules
 from allsplits.exceptions import UnsupportedError
@@ -31,66 +32,89 @@ _MOST_SPLITS = 20_000
 _LARGEST_TABLE = 1 << 24
 
 
-def solve_groups(problem: Problem) -> Solver:
-    """Equal votes or recall@R; the columns' k are the voters or the ranks."""
-    law: GroupLaw = problem.columns[0].law
-    if problem.options.exact:
-        return _rational(problem, law)
-    options = problem.options
-    sizes = law.group_sizes
-    n_groups = len(sizes)
-    ks = np.array([column.k for column in problem.columns])
-    k_max = int(ks.max())
-    constant = law.n_test == 1 or len(set(sizes.tolist())) == 1
-    three_ways = not constant and law.n_train + law.n_test < n_groups
-    largest_test = int(np.sort(sizes)[-law.n_test :].sum())
-    if not constant and n_groups * law.n_test * largest_test > _LARGEST_TABLE:
+class _GroupVote:
+    """Values of the rows of a block, and in a last column the share of splits that test the row.
+
+    That share is by the size of their test sets.
+    """
+
+    def __init__(self, problem: Problem, law: GroupLaw) -> None:
+        self.problem, self.law = problem, law
+        sizes = law.group_sizes
+        n_groups = len(sizes)
+        self.ks = np.array([column.k for column in problem.columns])
+        self.k_max = int(self.ks.max())
+        self.constant = law.n_test == 1 or len(set(sizes.tolist())) == 1
+        self.three_ways = not self.constant and law.n_train + law.n_test < n_groups
+        self.largest_test = int(np.sort(sizes)[-law.n_test :].sum())
+        # Whoever is left out, k voters are found this far out.
+        left_out = int(np.sort(sizes)[law.n_train - n_groups :].sum())
+        self.depth = min(problem.n_samples - 1, self.k_max + left_out)
+        if self.k_max > law.smallest_training_set:
+            self.depth = problem.n_samples - 1
+        self.rules = legendre_rules(self.k_max // 2 + 1 if problem.options.share else 0)
+        self.classes = problem.want_samples and problem.vote == "majority"
+        self.width = problem.n_classes if self.classes else len(self.ks)
+
+    def check_size(self) -> None:
+        """Raise if test sets of unequal size are too many to weigh."""
+        law, n_groups = self.law, len(self.law.group_sizes)
+        if self.constant or n_groups * law.n_test * self.largest_test <= _LARGEST_TABLE:
+            return
         raise UnsupportedError(
             f"{law.n_test} test groups of unequal size out of {n_groups} groups ({len(law.groups)} "
             "samples) are too many to weigh the splits by the size of their test sets; leave fewer "
             "groups out (LeaveOneGroupOut, LeavePGroupsOut(2)) or use groups of equal size"
         )
-    # Whoever is left out, k voters are found this far out.
-    left_out = int(np.sort(sizes)[law.n_train - n_groups :].sum())
-    depth = min(problem.n_samples - 1, k_max + left_out)
-    if k_max > law.smallest_training_set:
-        depth = problem.n_samples - 1
-    nodes, weights = legendre_rules(k_max // 2 + 1 if options.share else 0)
-    classes = problem.want_samples and problem.vote == "majority"
-    values = np.zeros((problem.n_samples, problem.n_classes if classes else len(ks)))
-    split_weight = np.zeros(problem.n_samples)
 
-    def add(order: NeighborOrder, n_threads: int) -> None:
-        rows = own_rows(order)
-        labels, neighbor_groups = problem.codes[order.flat_indices], law.groups[order.flat_indices]
-        out, out_weight = values[rows], split_weight[rows]
+    def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
+        codes, groups, options = self.problem.codes, self.law.groups, self.problem.options
+        rows, neighbors = own_rows(order), order.flat_indices
+        labels, neighbor_groups, own, own_groups = (
+            codes[neighbors], groups[neighbors], codes[rows], groups[rows]
+        )  # fmt: skip
+        ranked = self.problem.vote == "ranked"
+        out, out_weight = np.zeros((order.n_samples, self.width)), np.zeros(order.n_samples)
         map_row_ranges(
             lambda start, stop: group_scores(
-                order.indptr, labels, order.tied, neighbor_groups, problem.codes[rows],
-                law.groups[rows], start, stop, sizes, problem.n_classes, law.n_train, law.n_test,
-                depth, classes, problem.vote == "ranked", options.average, options.share, ks, k_max,
-                three_ways, constant, largest_test, nodes, weights, out, out_weight,
+                order.indptr, labels, order.tied, neighbor_groups, own, own_groups, start, stop,
+                self.law.group_sizes, self.problem.n_classes, self.law.n_train, self.law.n_test,
+                self.depth, self.classes, ranked, options.average, options.share, self.ks,
+                self.k_max, self.three_ways, self.constant, self.largest_test, *self.rules, out,
+                out_weight,
             ),
             order.n_samples,
             n_threads,
             smallest=8,
         )  # fmt: skip
+        return np.column_stack([out, out_weight])
+
+
+def solve_groups(problem: Problem) -> Solver:
+    """Equal votes or recall@R; the columns' k are the voters or the ranks."""
+    law: GroupLaw = problem.columns[0].law
+    if problem.options.exact:
+        return _rational(problem, law)
+    vote = _GroupVote(problem, law)
+    vote.check_size()
+    found = RowValues(problem.n_samples, vote.width + 1)
 
     def finish() -> Answer:
-        right = values
-        if classes:
+        right = values = np.ascontiguousarray(found.values[:, : vote.width])
+        if vote.classes:
             right = values[np.arange(problem.n_samples), problem.codes][:, None]
-        weight = _class_balance(problem, split_weight)
-        rounding = (64 * n_groups + 8 * k_max * (problem.n_classes + k_max) + 64) * UNIT_ROUNDOFF
+        weight = _class_balance(problem, found.values[:, vote.width].copy())
+        votes = 8 * vote.k_max * (problem.n_classes + vote.k_max)
+        rounding = (64 * len(law.group_sizes) + votes + 64) * UNIT_ROUNDOFF
         return Answer(
             scores=np.sum(right * weight[:, None], axis=0),
-            error_bound=np.full(len(ks), rounding),
+            error_bound=np.full(len(vote.ks), rounding),
             sample_weight=weight,
             sample_scores=right if problem.want_samples else None,
-            prediction_proba=values if classes else None,
+            prediction_proba=values if vote.classes else None,
         )
 
-    return Solver(depth, add, finish)
+    return Solver(vote.depth, vote, found.add, finish)
 
 
 def _class_balance(problem: Problem, weight: Any) -> Any:
@@ -108,28 +132,26 @@ def _rational(problem: Problem, law: GroupLaw) -> Solver:
             f"exact=True goes through every split of groups: {law.n_splits} here, at most "
             f"{_MOST_SPLITS} are supported; use exact=False"
         )
-    blocks: list[NeighborOrder] = []
+    groups = law.groups.tolist()
+    #: For each sample its weight, and its weighted value in each column.
+    lines: list[list[Fraction]] = []
+
+    def part(order: NeighborOrder, _: int) -> list[list[Fraction]]:
+        found = [[Fraction(0)] * (1 + len(problem.columns)) for _ in range(order.n_samples)]
+        for trains, tests in _splits(len(law.group_sizes), law.n_train, law.n_test):
+            tested = sum(int(law.group_sizes[group]) for group in tests)
+            share = Fraction(1, law.n_splits * tested)
+            for row, line in enumerate(found):
+                if groups[order.first_row + row] in tests:
+                    line[0] += share
+                    for c, column in enumerate(problem.columns, start=1):
+                        line[c] += share * _right(problem, order, row, groups, trains, column.k)
+        return found
 
     def finish() -> Answer:
-        n, n_columns = problem.n_samples, len(problem.columns)
-        weight = [Fraction(0)] * n
-        totals = [[Fraction(0)] * n_columns for _ in range(n)]
-        groups = law.groups.tolist()
-        for trains, tests in _splits(len(law.group_sizes), law.n_train, law.n_test):
-            tested = [i for i in range(n) if groups[i] in tests]
-            share = Fraction(1, law.n_splits * len(tested))
-            for order in blocks:
-                for row in range(order.n_samples):
-                    sample = order.first_row + row
-                    if groups[sample] not in tests:
-                        continue
-                    weight[sample] += share
-                    for c, column in enumerate(problem.columns):
-                        value = _right(problem, order, row, groups, trains, column.k)
-                        totals[sample][c] += share * value
-        return _collect(problem, weight, totals)
+        return _collect(problem, [line[0] for line in lines], [line[1:] for line in lines])
 
-    return Solver(problem.n_samples - 1, lambda order, _: blocks.append(order), finish)
+    return Solver(problem.n_samples - 1, part, lines.extend, finish)
 
 
 def _splits(n_groups: int, n_train: int, n_test: int) -> Any:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._progress import progress_bar
-from allsplits._threads import thread_count
 from allsplits.exact.masses import Column
 from allsplits.exact.weights import VoteWeights
-from allsplits.orders import NeighborOrder, SearchReport, iter_orders
+from allsplits.orders import NeighborOrder, SearchReport, iter_parts
 
-__all__ = ["Answer", "Exclusion", "Options", "Problem", "Solver"]
+__all__ = ["Answer", "Exclusion", "Options", "Problem", "RowValues", "Solver", "run"]
 
 Floats = NDArray[np.float64]
 
@@ -103,6 +103,10 @@ class Problem:
         """Number of samples."""
         return int(self.columns[0].law.n_samples)
 
+    def without_data(self) -> Problem:
+        """The same problem without X: what solvers see, so that parts carry no data about."""
+        return replace(self, X=None)
+
     def with_columns(self, columns: list[Column]) -> Problem:
         """The same problem for other columns."""
         return replace(self, columns=columns)
@@ -152,31 +156,67 @@ class Answer:
 
 
 class Solver(NamedTuple):
-    """One way through: how deep the orders must be, what to do with each block, how to end."""
+    """One way through: data → order → part → sum → result.
+
+    Attributes
+    ----------
+    depth : int
+        How deep the orders must be.
+    part : callable
+        (order, n_threads) -> what these rows contribute. It may run in any thread or on another
+        machine, so it changes nothing and holds no more than it needs. Compiled kernels are called
+        by functions of a module, not by closures, which would carry the kernels about.
+    add : callable
+        (part) -> None, at the caller, who sums up. Values of rows come in the order of the rows.
+    finish : callable
+        () -> Answer.
+    """
 
     depth: int
+    part: Any
     add: Any
     finish: Any
 
 
+class RowValues:
+    """Values of all samples, put together from blocks that come in the order of their rows."""
+
+    def __init__(self, n_samples: int, width: int) -> None:
+        self.values = np.empty((n_samples, width))
+        self._filled = 0
+
+    def add(self, block: Floats) -> None:
+        """Put the values of the next rows in their place."""
+        self.values[self._filled : self._filled + len(block)] = block
+        self._filled += len(block)
+
+
 def run(problem: Problem, solver: Solver) -> Answer:
-    """Stream the neighbour orders, block by block, through the solver."""
-    options = problem.options
-    n_threads = thread_count(options.n_jobs)
-    blocks = iter_orders(
-        problem.X, problem.metric, solver.depth, backend=options.backend, n_jobs=options.n_jobs
-    )
+    """Sum up what the blocks of rows contribute."""
+    options, part = problem.options, solver.part
+    if problem.exclusion is not None:
+        part = partial(_of_allowed, part, problem.exclusion, problem.codes)
+    blocks = iter_parts(
+        problem.X, problem.metric, solver.depth, part, backend=options.backend,
+        n_jobs=options.n_jobs,
+    )  # fmt: skip
     reports: list[SearchReport] = []
     with progress_bar(options.progress, "exact average over all splits", problem.n_samples) as step:
         for block in blocks:
             reports.append(block.search)
-            if problem.exclusion is not None:
-                block = problem.exclusion.apply(block, problem.codes)
-            solver.add(block, n_threads)
-            step(block.n_samples)
+            for found in block.parts:
+                solver.add(found)
+            step(block.n_rows)
     answer: Answer = solver.finish()
     given = isinstance(problem.X, NeighborOrder)
     return replace(answer, search=problem.X.search if given else SearchReport.total(reports))
+
+
+def _of_allowed(
+    part: Any, exclusion: Exclusion, codes: NDArray[np.int32], order: NeighborOrder, n_threads: int
+) -> Any:
+    """The part of an order from which excluded candidates are taken first."""
+    return part(exclusion.apply(order, codes), n_threads)
 
 
 def own_rows(order: NeighborOrder) -> slice:

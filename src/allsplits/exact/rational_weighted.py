@@ -30,13 +30,15 @@ def solve_rational(problem: Problem) -> Solver:
     """exact=True for weighted votes and weighted means."""
     values: list[list[Fraction]] = []
 
-    def add(order: NeighborOrder, _: int) -> None:
+    def part(order: NeighborOrder, _: int) -> list[list[Fraction]]:
         if problem.weights is None:
             raise TypeError("a weighted vote needs weights")
         weights = problem.weights.rational(order)
-        for row in range(order.n_samples):
-            start, stop = order.indptr[row], order.indptr[row + 1]
-            values.append(_row(problem, order, row, weights[start:stop]))
+        ends = order.indptr
+        return [
+            _row(problem, order, row, weights[ends[row] : ends[row + 1]])
+            for row in range(order.n_samples)
+        ]
 
     def finish() -> Answer:
         if _is_mean(problem):
@@ -44,7 +46,7 @@ def solve_rational(problem: Problem) -> Solver:
         per_class = class_weights(problem)
         return rational_answer(values, [per_class[code] for code in problem.codes])
 
-    return Solver(deepest_prefix(problem.columns), add, finish)
+    return Solver(deepest_prefix(problem.columns), part, values.extend, finish)
 
 
 def _is_mean(problem: Problem) -> bool:

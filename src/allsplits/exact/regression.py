@@ -5,18 +5,54 @@ Cost per sample, prefix and column: O(1). Only sums and sums of squares of the p
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_regression import squared_errors
-from allsplits.exact.masses import UNIT_ROUNDOFF, column_value, deepest_prefix, prefixes_for
-from allsplits.exact.problem import Answer, Problem, Solver, own_rows
+from allsplits.exact.masses import (
+    UNIT_ROUNDOFF,
+    Prefixes,
+    column_value,
+    deepest_prefix,
+    prefixes_for,
+)
+from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
 from allsplits.exact.rational import groups_of, rational_answer
 from allsplits.orders import NeighborOrder
 
 __all__ = ["solve_mean"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _MeanErrors:
+    """Expected squared errors of the rows of a block, shape (rows, columns)."""
+
+    targets: Floats
+    prefixes: Prefixes
+    average: bool
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
+        prefixes = self.prefixes
+        active = prefixes.masses > 0
+        lows = np.argmax(active, axis=1)
+        highs = prefixes.depth - np.argmax(active[:, ::-1], axis=1)
+        values, own = self.targets[order.flat_indices], self.targets[own_rows(order)]
+        out = np.zeros((order.n_samples, len(prefixes.ks)))
+        map_row_ranges(
+            lambda start, stop: squared_errors(
+                order.indptr, values, order.tied, own, start, stop, self.average, prefixes.ks,
+                prefixes.masses, lows, highs, out,
+            ),
+            order.n_samples,
+            n_threads,
+        )  # fmt: skip
+        return out
 
 
 def solve_mean(problem: Problem) -> Solver:
@@ -25,25 +61,11 @@ def solve_mean(problem: Problem) -> Solver:
         return _rational(problem)
     prefixes = prefixes_for(problem.columns, problem.options.tol)
     targets = problem.targets
-    active = prefixes.masses > 0
-    lows = np.argmax(active, axis=1)
-    highs = prefixes.depth - np.argmax(active[:, ::-1], axis=1)
-    errors = np.zeros((problem.n_samples, len(problem.columns)))
-
-    def add(order: NeighborOrder, n_threads: int) -> None:
-        rows = own_rows(order)
-        values, own, out = targets[order.flat_indices], targets[rows], errors[rows]
-        map_row_ranges(
-            lambda start, stop: squared_errors(
-                order.indptr, values, order.tied, own, start, stop, problem.options.average,
-                prefixes.ks, prefixes.masses, lows, highs, out,
-            ),
-            order.n_samples,
-            n_threads,
-        )  # fmt: skip
+    part = _MeanErrors(targets, prefixes, problem.options.average)
+    rows = RowValues(problem.n_samples, len(problem.columns))
 
     def finish() -> Answer:
-        n = problem.n_samples
+        n, errors = problem.n_samples, rows.values
         # No squared error exceeds the square of the range of the targets.
         worst = float(np.ptp(targets)) ** 2
         rounding = (24 * prefixes.depth + 64) * UNIT_ROUNDOFF
@@ -54,16 +76,15 @@ def solve_mean(problem: Problem) -> Solver:
             sample_scores=-errors if problem.want_samples else None,
         )
 
-    return Solver(prefixes.depth, add, finish)
+    return Solver(prefixes.depth, part, rows.add, finish)
 
 
 def _rational(problem: Problem) -> Solver:
     targets = [Fraction(value) for value in problem.targets.tolist()]
     values: list[list[Fraction]] = []
 
-    def add(order: NeighborOrder, _: int) -> None:
-        for row in range(order.n_samples):
-            values.append(_row(order, row))
+    def part(order: NeighborOrder, _: int) -> list[list[Fraction]]:
+        return [_row(order, row) for row in range(order.n_samples)]
 
     def _row(order: NeighborOrder, row: int) -> list[Fraction]:
         own = targets[order.first_row + row]
@@ -97,4 +118,4 @@ def _rational(problem: Problem) -> Solver:
         negative = [[-value for value in line] for line in values]
         return rational_answer(negative, [Fraction(1, n)] * n)
 
-    return Solver(deepest_prefix(problem.columns), add, finish)
+    return Solver(deepest_prefix(problem.columns), part, values.extend, finish)

@@ -11,6 +11,9 @@ integers, and adding them up in any order, over blocks or threads, gives the sam
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,57 +28,97 @@ from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
 from allsplits.exact.uniform import VoteTable
 from allsplits.orders import NeighborOrder
 
-__all__ = ["NearestTally", "TwoClassTally"]
+__all__ = ["Counts", "NearestCounter", "NearestTally", "PrefixCounter", "TwoClassTally"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
 
-class _KeyedSums:
-    """Integer sums by integer key, merged as they come."""
+class Counts(NamedTuple):
+    """What a block of rows adds to a tally: entries of its table, and mixed tie groups by key.
 
-    def __init__(self) -> None:
+    `kinds` says which lines of the whole table the lines of this one are.
+    """
+
+    table: NDArray[np.int64]
+    kinds: NDArray[np.integer[Any]]
+    keys: NDArray[np.int64]
+    sums: NDArray[np.int64]
+
+
+def sums_by_key(
+    keys: NDArray[np.int64], amounts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct keys, and the integer sum of the amounts of each."""
+    distinct, place = np.unique(keys, return_inverse=True)
+    sums = np.zeros(len(distinct), dtype=np.int64)
+    np.add.at(sums, place, amounts)
+    return distinct, sums
+
+
+class _Tally:
+    """Sums of counts, merged as they come."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.table = np.zeros(shape, dtype=np.int64)
         self.keys = np.empty(0, dtype=np.int64)
         self.sums = np.empty(0, dtype=np.int64)
 
-    def add(self, keys: NDArray[np.int64], amounts: NDArray[np.int64]) -> None:
-        if len(keys) == 0:
-            return
-        together = np.concatenate([self.keys, keys])
-        amounts = np.concatenate([self.sums, amounts])
-        self.keys, place = np.unique(together, return_inverse=True)
-        self.sums = np.zeros(len(self.keys), dtype=np.int64)
-        np.add.at(self.sums, place, amounts)
+    def add(self, counts: Counts) -> None:
+        """Add what a block counted."""
+        self.table[counts.kinds] += counts.table
+        if len(counts.keys):
+            keys = np.concatenate([self.keys, counts.keys])
+            self.keys, self.sums = sums_by_key(keys, np.concatenate([self.sums, counts.sums]))
 
 
-class TwoClassTally:
+@dataclass(frozen=True, eq=False)
+class PrefixCounter:
+    """Counts H[y, j, o] of the rows of a block, for two classes."""
+
+    codes: Codes
+    depth: int
+    n_candidates: int
+    average: bool
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """What keys of mixed tie groups are made with."""
+        return np.array([self.depth + 1, self.n_candidates + 1], dtype=np.int64)
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> Counts:
+        """Count the rows of a block."""
+        return self.of_rows(order, _numbers(order))
+
+    def of_rows(self, order: NeighborOrder, numbers: NDArray[np.intp]) -> Counts:
+        """Count rows whose sample numbers are given."""
+        table = np.zeros((2, self.depth + 1, self.depth + 1), dtype=np.int64)
+        keys = np.empty(len(order.flat_indices) // 2 + 1, dtype=np.int64)
+        labels = self.codes[order.flat_indices]
+        n_keys = count_prefixes(
+            order.indptr, labels, order.tied, self.codes[numbers], self.average, table, keys,
+            self.sizes,
+        )  # fmt: skip
+        ones = np.ones(n_keys, dtype=np.int64)
+        return Counts(table, np.arange(2), *sums_by_key(keys[:n_keys], ones))
+
+
+class TwoClassTally(_Tally):
     """H[y, j, o] for two classes."""
 
-    def __init__(self, depth: int, n_candidates: int, *, average_distance_ties: bool) -> None:
-        self.average = average_distance_ties
-        self.table = np.zeros((2, depth + 1, depth + 1), dtype=np.int64)
-        self.sizes = np.array([depth + 1, n_candidates + 1], dtype=np.int64)
-        self.groups = _KeyedSums()
+    def __init__(self, count: PrefixCounter) -> None:
+        super().__init__((2, count.depth + 1, count.depth + 1))
+        self.sizes = count.sizes
 
     @staticmethod
     def fits(depth: int, n_samples: int) -> bool:
         """Whether the table is smaller than what it summarises, and its keys are 64-bit."""
         return depth < n_samples and depth <= 4500 and 2 * depth**2 * n_samples**2 < 2**62
 
-    def add(self, order: NeighborOrder, codes: Codes) -> None:
-        """Count the rows of a block."""
-        own = codes[order.first_row : order.first_row + order.n_samples]
-        keys = np.empty(len(order.flat_indices) // 2 + 1, dtype=np.int64)
-        labels = codes[order.flat_indices]
-        n_keys = count_prefixes(
-            order.indptr, labels, order.tied, own, self.average, self.table, keys, self.sizes
-        )
-        self.groups.add(keys[:n_keys], np.ones(n_keys, dtype=np.int64))
-
     def right(self, prefixes: Prefixes, share: bool) -> Floats:
         """Expected number of right predictions for each column and class."""
         table = self.table.astype(np.float64)
-        spread_ties(self.groups.keys, self.groups.sums, self.sizes, table)
+        spread_ties(self.keys, self.sums, self.sizes, table)
         votes = VoteTable(prefixes)
         out = np.zeros((len(prefixes.ks), 2))
         first, second = (0.5, 0.5) if share else (1.0, 0.0)
@@ -85,44 +128,58 @@ class TwoClassTally:
         return out
 
 
-class NearestTally:
-    """How often the neighbour of rank r has the sample's class: all that 1-NN needs."""
+@dataclass(frozen=True, eq=False)
+class NearestCounter:
+    """Counts how often the neighbour of rank r has the class of a row, for each kind of row."""
 
-    def __init__(
-        self, n_candidates: int, kinds: NDArray[np.int32], *, average_distance_ties: bool
-    ) -> None:
-        self.average = average_distance_ties
-        self.kinds = kinds
-        self.n_candidates = n_candidates
-        self.hits = np.zeros((int(kinds.max()) + 1, n_candidates + 1), dtype=np.int64)
-        self.groups = _KeyedSums()
+    codes: Codes
+    kinds: NDArray[np.int32]
+    n_candidates: int
+    average: bool
 
-    def add(self, order: NeighborOrder, codes: Codes) -> None:
+    def __call__(self, order: NeighborOrder, n_threads: int) -> Counts:
         """Count the rows of a block; their depth must be complete."""
-        rows = slice(order.first_row, order.first_row + order.n_samples)
+        return self.of_rows(order, _numbers(order))
+
+    def of_rows(self, order: NeighborOrder, numbers: NDArray[np.intp]) -> Counts:
+        """Count rows whose sample numbers are given."""
+        # A block has few of many kinds: its table is no larger than its order.
+        present, kind = np.unique(self.kinds[numbers], return_inverse=True)
+        hits = np.zeros((len(present), self.n_candidates + 1), dtype=np.int64)
         keys = np.empty(len(order.flat_indices) // 2 + 1, dtype=np.int64)
         members = np.empty_like(keys)
-        labels = codes[order.flat_indices]
         n_groups = count_nearest(
-            order.indptr, labels, order.tied, codes[rows], self.kinds[rows], self.average,
-            self.hits, keys, members,
+            order.indptr, self.codes[order.flat_indices], order.tied, self.codes[numbers], kind,
+            self.average, hits, keys, members,
         )  # fmt: skip
-        self.groups.add(keys[:n_groups], members[:n_groups])
+        keys, sums = sums_by_key(keys[:n_groups], members[:n_groups])
+        return Counts(hits, present, self.with_kinds(keys, present), sums)
+
+    def with_kinds(self, keys: NDArray[np.int64], present: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Keys of a block, which know positions in `present`, as keys of the whole tally."""
+        line, rest = np.divmod(keys, (self.n_candidates + 1) ** 2)
+        return present[line] * np.int64(self.n_candidates + 1) ** 2 + rest
+
+
+class NearestTally(_Tally):
+    """How often the neighbour of rank r has the sample's class: all that 1-NN needs."""
+
+    def __init__(self, count: NearestCounter) -> None:
+        super().__init__((int(count.kinds.max()) + 1, count.n_candidates + 1))
+        self.n_candidates = count.n_candidates
 
     def mixed_groups(self) -> list[tuple[int, int, int, int]]:
         """(kind, start, size, members of the right class) of all mixed tie groups."""
-        base = self.hits.shape[1]
-        keys, size = np.divmod(self.groups.keys, base)
+        base = self.table.shape[1]
+        keys, size = np.divmod(self.keys, base)
         kind, start = np.divmod(keys, base)
         return list(
-            zip(
-                kind.tolist(), start.tolist(), size.tolist(), self.groups.sums.tolist(), strict=True
-            )
+            zip(kind.tolist(), start.tolist(), size.tolist(), self.sums.tolist(), strict=True)
         )
 
     def right(self, sizes: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Expected number right for each training size and kind, and the rounding per sample."""
-        hits = self.hits.astype(np.float64)
+        hits = self.table.astype(np.float64)
         for kind, start, size, members in self.mixed_groups():
             hits[kind, start + 1 : start + size + 1] += members / size
         out = np.zeros((len(sizes), len(hits)))
@@ -133,3 +190,7 @@ class NearestTally:
             out[:, kind] = column
         rounding: Floats = (5 * terms + 16).astype(np.float64) * UNIT_ROUNDOFF + 1e-18
         return out, rounding
+
+
+def _numbers(order: NeighborOrder) -> NDArray[np.intp]:
+    return np.arange(order.first_row, order.first_row + order.n_samples)

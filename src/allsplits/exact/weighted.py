@@ -26,7 +26,7 @@ from allsplits.exact._kernels_weighted_rows import (
 )
 from allsplits.exact.fixed_size import sample_weights, solve_majority
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column, prefixes_for
-from allsplits.exact.problem import Answer, Problem, Solver, own_rows
+from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
 from allsplits.exact.rational_weighted import solve_rational
 from allsplits.exact.regression import solve_mean
 from allsplits.exact.weights import VoteWeights
@@ -91,46 +91,65 @@ class _Attempts:
         )
 
 
+class _WeightedVote:
+    """For each row of a block: right and unknown in every column, and the share of each class."""
+
+    def __init__(self, problem: Problem, attempts: _Attempts, weights: VoteWeights) -> None:
+        self.problem, self.attempts, self.weights = problem, attempts, weights
+        self.width = 2 * len(problem.columns) + problem.n_classes
+
+    def split(self, values: Floats) -> list[Floats]:
+        """(right, unknown, shares)."""
+        n_columns = len(self.problem.columns)
+        return np.split(values, [n_columns, 2 * n_columns], axis=1)
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
+        problem, options = self.problem, self.problem.options
+        n_classes = problem.n_classes
+        own, labels = problem.codes[own_rows(order)], problem.codes[order.flat_indices]
+        data = (order.indptr, labels, order.tied, self.weights.of(order))
+        out = np.zeros((order.n_samples, self.width))
+        right, unknown, shares = self.split(out)
+        for c, column in enumerate(self.attempts.columns):
+            for weight, attempt in column:
+                vote = (problem.n_samples - 1, attempt.train, attempt.k, options.average)
+                effort = (attempt.depths, attempt.caps, attempt.rares, options.vote_tol)
+                found, open_mass = _shares(data, vote, effort, n_classes, options.share, n_threads)
+                # What is unknown may belong to any class.
+                found += open_mass[:, None] / n_classes
+                right[:, c] += weight * found[np.arange(len(found)), own]
+                unknown[:, c] += weight * open_mass * (n_classes - 1) / n_classes
+                if problem.want_samples:
+                    shares += weight * found
+        return out
+
+
+def _shares(
+    data: Any, vote: Any, effort: Any, n_classes: int, share: bool, n_threads: int
+) -> tuple[Floats, Floats]:
+    """What each class gets in each row, and what is unknown."""
+    n_rows = len(data[0]) - 1
+    found, open_mass = np.empty((n_rows, n_classes)), np.empty(n_rows)
+
+    def run(start: int, stop: int, score: Any) -> None:
+        score(*data, start, stop, *vote, share, *effort, found, open_mass)
+
+    for score in (score_two_classes, score_many_classes):
+        if score is score_two_classes or open_mass.min() < 0:
+            map_row_ranges(partial(run, score=score), n_rows, n_threads, smallest=4)
+    return found, open_mass
+
+
 def solve_weighted(problem: Problem) -> Solver:
     """Weighted votes for classes."""
     if problem.options.exact:
         return solve_rational(problem)
     attempts, weights = _Attempts(problem), _weights(problem)
-    n, n_classes = problem.n_samples, problem.n_classes
-    right = np.zeros((n, len(problem.columns)))
-    unknown = np.zeros_like(right)
-    shares = np.zeros((n, n_classes))
-
-    def add(order: NeighborOrder, n_threads: int) -> None:
-        rows, options = own_rows(order), problem.options
-        own, labels = problem.codes[rows], problem.codes[order.flat_indices]
-        values = weights.of(order)
-        for c, column in enumerate(attempts.columns):
-            for weight, attempt in column:
-                found = np.empty((order.n_samples, n_classes))
-                open_mass = np.empty(order.n_samples)
-                vote = (problem.n_samples - 1, attempt.train, attempt.k, options.average)
-                effort = (attempt.depths, attempt.caps, attempt.rares, options.vote_tol)
-                results = (found, open_mass)
-
-                def run(
-                    start: int, stop: int, score: Any, vote: Any, effort: Any, results: Any
-                ) -> None:
-                    score(order.indptr, labels, order.tied, values, start, stop, *vote,
-                          options.share, *effort, *results)  # fmt: skip
-
-                for score in (score_two_classes, score_many_classes):
-                    kernel = partial(run, score=score, vote=vote, effort=effort, results=results)
-                    if score is score_two_classes or open_mass.min() < 0:
-                        map_row_ranges(kernel, order.n_samples, n_threads, smallest=4)
-                # What is unknown may belong to any class.
-                found += open_mass[:, None] / n_classes
-                right[rows, c] += weight * found[np.arange(len(found)), own]
-                unknown[rows, c] += weight * open_mass * (n_classes - 1) / n_classes
-                if problem.want_samples:
-                    shares[rows] += weight * found
+    vote = _WeightedVote(problem, attempts, weights)
+    collected = RowValues(problem.n_samples, vote.width)
 
     def finish() -> Answer:
+        right, unknown, shares = map(np.ascontiguousarray, vote.split(collected.values))
         per_sample = sample_weights(problem)
         bounds = np.sum(unknown * per_sample[:, None], axis=0) + attempts.leftover()
         _check_width(problem, bounds, 1.0)
@@ -142,8 +161,40 @@ def solve_weighted(problem: Problem) -> Solver:
             prediction_proba=shares if problem.want_samples else None,
         )
 
-    solver = Solver(attempts.depth, add, finish)
+    solver = Solver(attempts.depth, vote, collected.add, finish)
     return _or_equal(problem, weights, solver, solve_majority, "majority")
+
+
+class _WeightedMean:
+    """For each row of a block: the error and what is unknown of it, in every column."""
+
+    def __init__(self, problem: Problem, attempts: _Attempts, weights: VoteWeights) -> None:
+        self.problem, self.attempts, self.weights = problem, attempts, weights
+        targets = problem.targets
+        self.scale = float(np.var(targets)) or 1.0
+        self.worst = np.maximum(targets - targets.min(), targets.max() - targets) ** 2
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
+        targets, options, rows = self.problem.targets, self.problem.options, own_rows(order)
+        data = (order.indptr, targets[order.flat_indices], order.tied, self.weights.of(order),
+                targets[rows], self.worst[rows])  # fmt: skip
+        out = np.zeros((order.n_samples, 2 * len(self.attempts.columns)))
+        errors, unknown = np.split(out, 2, axis=1)
+        for c, column in enumerate(self.attempts.columns):
+            for weight, attempt in column:
+                found, width = np.empty(order.n_samples), np.empty(order.n_samples)
+                vote = (self.problem.n_samples - 1, attempt.train, attempt.k, options.average)
+                tol = options.vote_tol * self.scale
+                effort = (attempt.depths, attempt.caps, attempt.rares, tol)
+
+                def run(start: int, stop: int, vote: Any, effort: Any, results: Any) -> None:
+                    squared_errors_weighted(*data, start, stop, *vote, *effort, *results)
+
+                kernel = partial(run, vote=vote, effort=effort, results=(found, width))
+                map_row_ranges(kernel, order.n_samples, n_threads, smallest=4)
+                errors[:, c] += weight * found
+                unknown[:, c] += weight * width / 2
+        return out
 
 
 def solve_weighted_mean(problem: Problem) -> Solver:
@@ -151,36 +202,14 @@ def solve_weighted_mean(problem: Problem) -> Solver:
     if problem.options.exact:
         return solve_rational(problem)
     attempts, weights = _Attempts(problem), _weights(problem)
-    targets = problem.targets
-    errors = np.zeros((problem.n_samples, len(problem.columns)))
-    unknown = np.zeros_like(errors)
-    scale = float(np.var(targets)) or 1.0
-    worst = np.maximum(targets - targets.min(), targets.max() - targets) ** 2
-
-    def add(order: NeighborOrder, n_threads: int) -> None:
-        rows, options = own_rows(order), problem.options
-        values, neighbors = weights.of(order), targets[order.flat_indices]
-        for c, column in enumerate(attempts.columns):
-            for weight, attempt in column:
-                found, width = np.empty(order.n_samples), np.empty(order.n_samples)
-                vote = (problem.n_samples - 1, attempt.train, attempt.k, options.average)
-                effort = (attempt.depths, attempt.caps, attempt.rares, options.vote_tol * scale)
-                results = (found, width)
-
-                def run(start: int, stop: int, vote: Any, effort: Any, results: Any) -> None:
-                    squared_errors_weighted(order.indptr, neighbors, order.tied, values,
-                                            targets[rows], worst[rows], start, stop, *vote,
-                                            *effort, *results)  # fmt: skip
-
-                kernel = partial(run, vote=vote, effort=effort, results=results)
-                map_row_ranges(kernel, order.n_samples, n_threads, smallest=4)
-                errors[rows, c] += weight * found
-                unknown[rows, c] += weight * width / 2
+    mean = _WeightedMean(problem, attempts, weights)
+    collected = RowValues(problem.n_samples, 2 * len(problem.columns))
 
     def finish() -> Answer:
         n = problem.n_samples
-        bounds = unknown.mean(axis=0) + attempts.leftover() * float(worst.max())
-        _check_width(problem, bounds, scale)
+        errors, unknown = map(np.ascontiguousarray, np.split(collected.values, 2, axis=1))
+        bounds = unknown.mean(axis=0) + attempts.leftover() * float(mean.worst.max())
+        _check_width(problem, bounds, mean.scale)
         return Answer(
             scores=-errors.mean(axis=0),
             error_bound=bounds,
@@ -188,7 +217,7 @@ def solve_weighted_mean(problem: Problem) -> Solver:
             sample_scores=-errors if problem.want_samples else None,
         )
 
-    solver = Solver(attempts.depth, add, finish)
+    solver = Solver(attempts.depth, mean, collected.add, finish)
     return _or_equal(problem, weights, solver, solve_mean, "mean")
 
 
@@ -207,22 +236,27 @@ def _or_equal(
 ) -> Solver:
     """The solver of equal votes, to the bit, if all neighbours of every sample weigh the same."""
     equal = solve_equal(replace(problem, vote=vote, weights=None))
+    of_equal, of_unequal = equal.part, solver.part
     all_equal = True
 
-    def add(order: NeighborOrder, n_threads: int) -> None:
-        nonlocal all_equal
+    def part(order: NeighborOrder, n_threads: int) -> tuple[bool, Any, Any]:
         values = weights.of(order)
         first = np.repeat(values[order.indptr[:-1]], np.diff(order.indptr))
-        all_equal = all_equal and bool(np.all((values == first) & (values > 0)))
+        same = bool(np.all((values == first) & (values > 0)))
+        return same, of_equal(order, n_threads) if same else None, of_unequal(order, n_threads)
+
+    def add(parts: tuple[bool, Any, Any]) -> None:
+        nonlocal all_equal
+        all_equal = all_equal and parts[0]
         if all_equal:
-            equal.add(order, n_threads)
-        solver.add(order, n_threads)
+            equal.add(parts[1])
+        solver.add(parts[2])
 
     def finish() -> Answer:
         answer: Answer = equal.finish() if all_equal else solver.finish()
         return answer
 
-    return Solver(max(solver.depth, equal.depth), add, finish)
+    return Solver(max(solver.depth, equal.depth), part, add, finish)
 
 
 def _check_width(problem: Problem, bounds: Floats, scale: float) -> None:

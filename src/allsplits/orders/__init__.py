@@ -5,7 +5,7 @@ from allsplits.orders._index import order_from_index
 from allsplits.orders._metric import Metric
 from allsplits.orders._order import NeighborOrder, SearchReport
 from allsplits.orders._queries import QuerySearch
-from allsplits.orders._search import iter_orders, order_neighbors, read_points
+from allsplits.orders._search import iter_orders, iter_parts, order_neighbors, read_points
 from allsplits.orders.backends import CrossSearch, check_backend
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "SearchReport",
     "check_backend",
     "iter_orders",
+    "iter_parts",
     "order_from_graph",
     "order_from_index",
     "order_neighbors",

@@ -11,10 +11,10 @@ from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_points
 from allsplits.orders._metric import Metric
 from allsplits.orders._order import NeighborOrder, concatenate
-from allsplits.orders.backends import Search, check_backend, prepare_search
+from allsplits.orders.backends import Block, Part, Search, check_backend, prepare_search
 from allsplits.orders.backends.dask import check_dask_points, is_dask
 
-__all__ = ["iter_orders", "order_neighbors", "read_points"]
+__all__ = ["iter_orders", "iter_parts", "order_neighbors", "read_points"]
 
 
 def order_neighbors(
@@ -86,20 +86,43 @@ def iter_orders(
     n_jobs: int | None = None,
 ) -> Iterator[NeighborOrder]:
     """Yield the orders of consecutive blocks of rows; X is validated data or a NeighborOrder."""
+    for block in iter_parts(
+        X, metric, depth, _itself, backend=backend, block_size=block_size, n_jobs=n_jobs
+    ):
+        yield from block.parts
+
+
+def iter_parts(
+    X: Any,
+    metric: Metric,
+    depth: int,
+    part: Part,
+    *,
+    backend: str = "auto",
+    block_size: int | None = None,
+    n_jobs: int | None = None,
+) -> Iterator[Block]:
+    """Yield what consecutive blocks of rows contribute, computed where their orders are found."""
+    n_threads = thread_count(n_jobs)
     if isinstance(X, NeighborOrder):
         X.check_depth(depth)
         step = block_size or max(1, (1 << 22) // max(1, X.depth))
         for start in range(0, X.n_samples, step):
-            yield X.slice_rows(start, min(start + step, X.n_samples))
+            order = X.slice_rows(start, min(start + step, X.n_samples))
+            yield Block(order.n_samples, order.search, (part(order, n_threads),))
         return
-    search = prepare_search(X, metric, depth, backend, thread_count(n_jobs))
+    search = prepare_search(X, metric, depth, backend, n_threads)
     step = search.rows_per_block
     if block_size is not None:
         step = check_count("block_size", block_size, at_least=1)
     ranges = [
         (start, min(start + step, search.n_samples)) for start in range(0, search.n_samples, step)
     ]
-    yield from _searched_ahead(search, ranges)
+    yield from _mapped_ahead(search, ranges, part, n_threads)
+
+
+def _itself(order: NeighborOrder, _: int) -> NeighborOrder:
+    return order
 
 
 def read_points(X: Any, metric: Metric, *, symmetric: bool = True) -> Any:
@@ -115,17 +138,22 @@ def read_points(X: Any, metric: Metric, *, symmetric: bool = True) -> Any:
     )
 
 
-def _searched_ahead(search: Search, ranges: list[tuple[int, int]]) -> Iterator[NeighborOrder]:
-    """Orders of the ranges in turn; some are searched while an earlier one is used."""
+def _mapped_ahead(
+    search: Search, ranges: list[tuple[int, int]], part: Part, n_threads: int
+) -> Iterator[Block]:
+    """Blocks of the ranges in turn; some are worked on while an earlier one is waited for.
+
+    Parts that need this machine's cores run beside the search of the next blocks.
+    """
     if search.ahead == 0:
         for start, stop in ranges:
-            yield search.order(start, stop)
+            yield search.map(start, stop, part, n_threads)
         return
-    waiting: deque[Future[NeighborOrder]] = deque()
+    waiting: deque[Future[Block]] = deque()
     pool = ThreadPoolExecutor(search.ahead, thread_name_prefix="allsplits-search")
     try:
         for start, stop in ranges:
-            waiting.append(pool.submit(search.order, start, stop))
+            waiting.append(pool.submit(search.map, start, stop, part, n_threads))
             if len(waiting) > search.ahead:
                 yield waiting.popleft().result()
         while waiting:

@@ -1,7 +1,15 @@
 """Ways to find neighbours: one protocol, one file each."""
 
-from allsplits.orders.backends._protocol import Search
+from allsplits.orders.backends._protocol import Block, Part, Search
 from allsplits.orders.backends._registry import BACKENDS, check_backend, prepare_search
 from allsplits.orders.backends.cross import CrossSearch
 
-__all__ = ["BACKENDS", "CrossSearch", "Search", "check_backend", "prepare_search"]
+__all__ = [
+    "BACKENDS",
+    "Block",
+    "CrossSearch",
+    "Part",
+    "Search",
+    "check_backend",
+    "prepare_search",
+]
