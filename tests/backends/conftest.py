@@ -1,4 +1,4 @@
-"""One fixture: every backend that is installed, by name."""
+"""Fixtures: every backend that is installed, by name, and a cluster of two processes."""
 
 from importlib.util import find_spec
 
@@ -19,3 +19,16 @@ def backend(request: pytest.FixtureRequest) -> str:
         if not torch.cuda.is_available():
             pytest.skip("there is no GPU")
     return name
+
+
+@pytest.fixture(scope="session")
+def client():
+    """A Client of a real cluster: two worker processes with one thread each."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as connected,
+    ):
+        yield connected

@@ -11,8 +11,15 @@ from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_points
 from allsplits.orders._metric import Metric
 from allsplits.orders._order import NeighborOrder, concatenate
-from allsplits.orders.backends import Block, Part, Search, check_backend, prepare_search
-from allsplits.orders.backends.dask import check_dask_points, is_dask
+from allsplits.orders.backends import (
+    Block,
+    Part,
+    Search,
+    check_backend,
+    prepare_search,
+    whole_order,
+)
+from allsplits.orders.backends._dask_points import check_dask_points, is_dask
 
 __all__ = ["iter_orders", "iter_parts", "order_neighbors", "read_points"]
 
@@ -87,7 +94,7 @@ def iter_orders(
 ) -> Iterator[NeighborOrder]:
     """Yield the orders of consecutive blocks of rows; X is validated data or a NeighborOrder."""
     for block in iter_parts(
-        X, metric, depth, _itself, backend=backend, block_size=block_size, n_jobs=n_jobs
+        X, metric, depth, whole_order, backend=backend, block_size=block_size, n_jobs=n_jobs
     ):
         yield from block.parts
 
@@ -119,10 +126,6 @@ def iter_parts(
         (start, min(start + step, search.n_samples)) for start in range(0, search.n_samples, step)
     ]
     yield from _mapped_ahead(search, ranges, part, n_threads)
-
-
-def _itself(order: NeighborOrder, _: int) -> NeighborOrder:
-    return order
 
 
 def read_points(X: Any, metric: Metric, *, symmetric: bool = True) -> Any:

@@ -1,6 +1,6 @@
 """Ways to find neighbours: one protocol, one file each."""
 
-from allsplits.orders.backends._protocol import Block, Part, Search
+from allsplits.orders.backends._protocol import Block, Part, Search, whole_order
 from allsplits.orders.backends._registry import BACKENDS, check_backend, prepare_search
 from allsplits.orders.backends.cross import CrossSearch
 
@@ -12,4 +12,5 @@ __all__ = [
     "Search",
     "check_backend",
     "prepare_search",
+    "whole_order",
 ]

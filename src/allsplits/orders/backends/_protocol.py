@@ -8,13 +8,18 @@ from typing import Any, NamedTuple
 
 from allsplits.orders._order import NeighborOrder, SearchReport
 
-__all__ = ["Block", "Part", "Search"]
+__all__ = ["Block", "Part", "Search", "whole_order"]
 
 
 #: (order, n_threads) -> what these rows contribute to an answer: integer tallies, or values of the
 #: rows. A pure function that `cloudpickle` can send: it is called where the neighbours are found,
 #: in any thread or on another machine.
 Part = Callable[[NeighborOrder, int], Any]
+
+
+def whole_order(order: NeighborOrder, _: int) -> NeighborOrder:
+    """The part of those who want the order itself."""
+    return order
 
 
 class Block(NamedTuple):

@@ -1,117 +1,47 @@
 """Exact orders of dask arrays, on a cluster if there is a Client, in threads otherwise.
 
 Every block of queries meets every block of references; each meeting keeps the `depth` nearest and
-who is tied with the last, and the blocks' lists are merged. References stay with the workers as
-results of tasks, not as scattered data: what a lost worker held is computed again, so a killed
-worker costs time and nothing else. Cost O(n²·d / workers); what travels is n·depth per pair of
-blocks, and a worker holds two blocks and one block of distances.
+who is tied with the last. Where the lists of a block of queries are merged, what its rows
+contribute to the answer is computed as well: only tallies or values of the rows travel to the
+caller. References, and the tables that the contribution needs, stay with the workers as results of
+tasks, not as scattered data: what a lost worker held is computed again, so a killed worker costs
+time and nothing else. Cost O(n²·d / workers); between workers travel n·depth per pair of blocks,
+and a worker holds two blocks and one block of distances.
 """
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._optional import import_optional
-from allsplits.exceptions import InvalidInputError, UnsupportedError
+from allsplits.exceptions import InvalidInputError
 from allsplits.orders._kernels import collect_near, finish_sorted_rows
 from allsplits.orders._metric import Metric
 from allsplits.orders._order import TIE_TOLERANCE, NeighborOrder, pack_rows
-from allsplits.orders.backends._protocol import Search
+from allsplits.orders.backends._dask_points import DaskPoints, dask_points, is_gone
+from allsplits.orders.backends._protocol import Block, Part, Search, whole_order
 from allsplits.orders.backends._rows import metric_rows, squared_rows
 
-__all__ = ["DaskPoints", "check_dask_points", "dask_search", "is_dask"]
+__all__ = ["dask_search"]
 
 #: Distances held by a task (64 MiB).
 _ENTRIES_PER_TASK = 1 << 23
-#: Beyond this the square of a difference overflows.
-_LARGEST = 1e150
+#: The setting from which size of a graph on dask warns.
+_WARN_FROM = "distributed.admin.large-graph-warning-threshold"
 
 Array = NDArray[np.float64]
-
-
-def is_dask(X: Any) -> bool:
-    """Whether X is a dask array or data frame (without importing dask)."""
-    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "dask")
-
-
-@dataclass(frozen=True)
-class DaskPoints:
-    """A checked dask array: blocks of complete rows, finite numbers."""
-
-    array: Any
-    has_zero_rows: bool
-
-    def __len__(self) -> int:
-        return int(self.array.shape[0])
-
-
-def check_dask_points(X: Any, metric: Metric) -> DaskPoints:
-    """Check a dask array or data frame block by block, where its blocks are."""
-    if hasattr(X, "to_dask_array"):
-        X = X.to_dask_array(lengths=True)
-    if getattr(X, "ndim", 0) != 2:
-        raise InvalidInputError(f"X must have shape (n_samples, n_features); got {X!r}")
-    if any(math.isnan(size) for size in X.shape):
-        raise InvalidInputError(
-            f"X must know how long its chunks are; got {X!r}: call X.compute_chunk_sizes() first"
-        )
-    if metric.precomputed or metric.allows_nan or metric.needs_sample:
-        raise UnsupportedError(
-            f"metric={metric.name!r} is not available for dask collections: its parameters must "
-            "be given, and X must hold points without NaN"
-        )
-    if len(X) < 2:
-        raise InvalidInputError(f"X must have at least 2 samples; got {len(X)}")
-    X = X.rechunk({1: -1})
-    dask = import_optional("dask", extra="dask", purpose="backend 'dask'")
-    blocks = X.to_delayed().ravel()
-    found = _compute(dask, [dask.delayed(_describe)(block) for block in blocks])
-    for number, (kind, finite, largest, _) in enumerate(found):
-        where = f"in chunk {number} of {len(found)}"
-        if kind not in "fiub":
-            raise InvalidInputError(f"X must be numeric; got dtype kind {kind!r} {where}")
-        if not finite:
-            raise InvalidInputError(f"X must not hold NaN or infinity; got one {where}")
-        if largest > _LARGEST:
-            raise InvalidInputError(
-                f"X must hold values below {_LARGEST:g} in size; got {largest:g} {where}"
-            )
-    return DaskPoints(X, any(zero for *_, zero in found))
-
-
-def _describe(block: Any) -> tuple[str, bool, float, bool]:
-    """(kind of dtype, all finite, largest size, has a row of zeros) of one block."""
-    values = np.asarray(block)
-    if values.dtype.kind not in "fiub" or values.size == 0:
-        return values.dtype.kind, True, 0.0, False
-    finite = bool(np.isfinite(values).all())
-    return values.dtype.kind, finite, float(np.abs(values).max()), not values.any(axis=1).all()
-
-
-def _compute(dask: Any, tasks: list[Any]) -> Any:
-    try:
-        return dask.compute(*tasks)
-    except Exception as error:
-        if type(error).__name__ in ("FutureCancelledError", "CancelledError", "CommClosedError"):
-            raise InvalidInputError(
-                "X is held by a dask Client that has gone: connect again and load X anew"
-            ) from error
-        raise
 
 
 def dask_search(X: Any, metric: Metric, depth: int) -> Search:
     """Prepare a search on the current Client, or in threads if there is none."""
     dask = import_optional("dask", extra="dask", purpose="backend 'dask'")
     if not isinstance(X, DaskPoints):
-        array = import_optional("dask.array", extra="dask", purpose="backend 'dask'")
-        X = check_dask_points(array.from_array(np.asarray(X), chunks=("auto", -1)), metric)
+        X = dask_points(X, metric)
     return DaskSearch(dask, X, metric, depth)
 
 
@@ -137,20 +67,40 @@ class DaskSearch(Search):
         self.blocks = self.array.to_delayed().ravel()
         self.firsts = np.concatenate([[0], np.cumsum(self.array.chunks[0])[:-1]]).tolist()
         self._running: set[Any] = set()
+        self._closed = False
+        self._sent: tuple[Part, Any] | None = None
         self._lock = threading.Lock()
 
     def order(self, start: int, stop: int) -> NeighborOrder:
         """Neighbours of the samples start to stop."""
-        depth = self.depth
+        order: NeighborOrder = self.map(start, stop, whole_order, 1).parts[0]
+        return order
+
+    def map(self, start: int, stop: int, part: Part, n_threads: int) -> Block:
+        """What the samples start to stop contribute, computed on the cluster."""
+        depth, held = self.depth, self._send(part)
         while True:
-            found = self._result(self._tasks(start, stop, depth))
-            if found is not None:
-                order: NeighborOrder = found
-                return order.found_by("dask")
+            block = self._result(self._task(start, stop, depth, held))
+            if block is not None:
+                return block
             # A chain of almost equal distances runs past what the blocks kept.
             depth = min(4 * depth, self.n_samples)
 
-    def _tasks(self, start: int, stop: int, depth: int) -> Any:
+    def _send(self, part: Part) -> Any:
+        """The part as an input of tasks, which travels once to each worker that needs it."""
+        if self.client is None:
+            return HeldPart(part)
+        with self._lock:
+            if self._sent is None or self._sent[0] is not part:
+                import cloudpickle
+
+                held = self.dask.delayed(unpack_part)(cloudpickle.dumps(part))
+                # Sent once and meant to be: dask warns of graphs from 10 MB on.
+                with self.dask.config.set({_WARN_FROM: "4 GiB"}):
+                    self._sent = part, self.client.persist(held)
+            return self._sent[1]
+
+    def _task(self, start: int, stop: int, depth: int, held: Any) -> Any:
         delayed = self.dask.delayed
         queries = delayed(np.concatenate)(list(self.array[start:stop].to_delayed().ravel()))
         nearest = [
@@ -160,33 +110,44 @@ class DaskSearch(Search):
             for block, first in zip(self.blocks, self.firsts, strict=True)
         ]
         transform = self.metric.from_squared if self.squared else np.asarray
-        return delayed(merge_blocks)(
-            nearest, transform, self.ties, self.depth, self.n_samples, start
+        return delayed(part_of_blocks)(
+            held, nearest, transform, self.ties, self.depth, self.n_samples, start
         )
 
-    def _result(self, task: Any) -> NeighborOrder | None:
+    def _result(self, task: Any) -> Block | None:
+        result: Block | None
         if self.client is None:
-            result: NeighborOrder | None = task.compute(scheduler="threads")
+            result = task.compute(scheduler="threads")
             return result
-        if self.client.status != "running":
+        try:
+            future = self._start(task)
+            try:
+                result = future.result()
+            finally:
+                with self._lock:
+                    self._running.discard(future)
+        except Exception as error:
+            if self.client.status == "running" and not is_gone(error):
+                raise
             raise InvalidInputError(
                 f"the dask Client must be connected until the end; it is {self.client.status!r}"
-            )
-        future = self.client.compute(task)
-        with self._lock:
-            self._running.add(future)
-        try:
-            result = future.result()
-        finally:
-            with self._lock:
-                self._running.discard(future)
+            ) from error
         return result
+
+    def _start(self, task: Any) -> Any:
+        with self._lock:
+            # After Ctrl-C nobody starts anything that would not be cancelled.
+            if self._closed:
+                raise RuntimeError("the search is over")
+            future = self.client.compute(task)
+            self._running.add(future)
+        return future
 
     def close(self) -> None:
         """Cancel what the cluster still works on."""
         with self._lock:
-            running, self._running = list(self._running), set()
-        if self.client is not None and running:
+            running, self._running, self._closed = list(self._running), set(), True
+        if self.client is not None and running and self.client.status == "running":
             self.client.cancel(running)
 
 
@@ -200,6 +161,29 @@ def _current_client() -> Any:
         return default_client()
     except ValueError:
         return None
+
+
+class HeldPart:
+    """A part in a box: dask looks into dataclasses and lists, and must not into this."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+
+
+def unpack_part(packed: bytes) -> HeldPart:
+    """The part, on a worker."""
+    import cloudpickle
+
+    return HeldPart(cloudpickle.loads(packed))
+
+
+def part_of_blocks(held: HeldPart, *lists_and_more: Any) -> Block | None:
+    """What a block of queries contributes, from its lists, or None if they are too short."""
+    order = merge_blocks(*lists_and_more)
+    if order is None:
+        return None
+    # A worker runs several tasks side by side: one thread each.
+    return Block(order.n_samples, order.search, (held.part(order, 1),))
 
 
 def nearest_in_block(
@@ -264,4 +248,5 @@ def merge_blocks(
     last = raw[np.arange(len(raw)), lengths - 1]
     if not np.all(last * (1 + 4 * tolerance) + floor < limits):
         return None
-    return pack_rows(items, keys, tied, lengths, transform, depth, n_samples - 1, first_row)
+    order = pack_rows(items, keys, tied, lengths, transform, depth, n_samples - 1, first_row)
+    return order.found_by("dask")
