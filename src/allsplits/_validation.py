@@ -37,6 +37,8 @@ _LARGEST = 1e150
 _SEARCH_METHODS = ("kneighbors", "knn_query", "neighbor_graph", "ntotal")
 #: A sparse X is made dense if it has at most this many entries (1 GiB).
 _LARGEST_DENSE = 1 << 27
+#: Types that embeddings are stored in; all of them fit into float64, which is the first choice.
+_KEPT_TYPES = (np.float64, np.float32, np.float16, np.int8, np.uint8)
 
 
 def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
@@ -119,17 +121,19 @@ def check_points(
     precomputed: bool = False,
     allow_nan: bool = False,
     symmetric: bool = True,
-    keep_float32: bool = False,
+    keep_type: bool = False,
 ) -> NDArray[np.float64]:
     """Return X as a finite float64 array; a distance matrix must also look like one.
 
-    With `keep_float32` an array of float32 is not copied: whoever computes with it has to convert.
+    With `keep_type` an array of one of `_KEPT_TYPES` is not copied: whoever computes with it has to
+    convert.
     """
     if X is None:
         raise InvalidInputError(
             f"{name} must be given, an array of shape (n_samples, n_features); got None"
         )
     _refuse_neighbors(name, X, precomputed)
+    X = _collected(X)
     _refuse_text_columns(name, X)
     if issparse(X):
         if math.prod(X.shape) > _LARGEST_DENSE:
@@ -141,7 +145,7 @@ def check_points(
     try:
         points = check_array(
             X,
-            dtype=(np.float64, np.float32) if keep_float32 else np.float64,
+            dtype=_KEPT_TYPES if keep_type else np.float64,
             ensure_all_finite="allow-nan" if allow_nan else True,
             ensure_min_samples=at_least,
             input_name=name,
@@ -191,6 +195,14 @@ def _looks_like_graph(X: Any) -> bool:
     if X.ndim != 2 or X.shape[0] != X.shape[1] or X.nnz == 0:
         return False
     return not X.diagonal().any() and X.min() >= 0
+
+
+def _collected(values: Any) -> Any:
+    """What a lazy frame of polars (`scan_parquet`) holds; anything else as it is."""
+    frame = nw.from_native(values, pass_through=True)
+    if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
+        return frame.collect().to_native()
+    return values
 
 
 def _refuse_text_columns(name: str, X: Any) -> None:
@@ -279,7 +291,7 @@ def check_column(name: str, values: Any, n_samples: int) -> NDArray[Any]:
     if values is None:
         raise InvalidInputError(f"{name} must be given, one value for each sample; got None")
     try:
-        column = column_or_1d(values)
+        column = column_or_1d(_collected(values))
     except (ValueError, TypeError) as error:
         raise InvalidInputError(f"{name} must be one column; got: {error}") from error
     if len(column) != n_samples:

@@ -129,7 +129,7 @@ def iter_parts(
 
 
 def read_points(X: Any, metric: Metric, *, symmetric: bool = True) -> Any:
-    """Check samples: a finite array (float32 stays as it is), or points of a dask array."""
+    """Check samples: a finite array (small types stay as they are), or points of a dask array."""
     if is_dask(X):
         return check_dask_points(X, metric)
     return check_points(
@@ -137,7 +137,7 @@ def read_points(X: Any, metric: Metric, *, symmetric: bool = True) -> Any:
         precomputed=metric.precomputed,
         allow_nan=metric.allows_nan,
         symmetric=symmetric,
-        keep_float32=not metric.precomputed,
+        keep_type=not metric.precomputed,
     )
 
 

@@ -87,10 +87,10 @@ class TorchSearch(Search):
         self._lock = threading.Lock()
 
     def _load(self, X: NDArray[Any], metric: Metric) -> Any:
-        """The points on the device: float32 stays, everything else is float64."""
+        """The points on the device: float32, which holds smaller types as well, or float64."""
         torch = self.torch
         cosine = metric.name == "cosine"
-        dtype = torch.float32 if X.dtype == np.float32 and not cosine else torch.float64
+        dtype = torch.float32 if X.dtype.itemsize <= 4 and not cosine else torch.float64
         self._check_room(X, dtype)
         points = torch.empty(X.shape, dtype=dtype, device=self.device)
         for start in range(0, len(X), 1 << 16):
