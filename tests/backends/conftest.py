@@ -32,3 +32,12 @@ def client():
         distributed.Client(cluster) as connected,
     ):
         yield connected
+
+
+@pytest.fixture
+def no_client(monkeypatch: pytest.MonkeyPatch):
+    """As if there were no Client, whoever started one before: dask works in threads."""
+    dask = pytest.importorskip("dask")
+    monkeypatch.setattr("allsplits.orders.backends.dask._current_client", lambda: None)
+    with dask.config.set(scheduler="threads"):
+        yield

@@ -39,6 +39,13 @@ def test_a_cluster_gives_the_same_order_and_scores(client):
     assert there.search.backend == "dask"
 
 
+def test_a_mapped_file_is_read_by_the_workers(client, tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    found = order_neighbors(mapped, depth=20, backend="dask")
+    assert_same(found, order_neighbors(X, depth=20, backend="exact"))
+
+
 def test_a_killed_worker_changes_nothing(client):
     array = da.from_array(X, chunks=(500, -1))
     expected = order_neighbors(X, depth=30, backend="exact")
@@ -90,7 +97,7 @@ def test_data_of_a_client_that_has_gone():
         order_neighbors(array, depth=5)
 
 
-def test_without_a_client_threads_do_it():
+def test_without_a_client_threads_do_it(no_client):
     array = da.from_array(X[:400].astype(np.float32), chunks=(150, -1))
     found = order_neighbors(array, depth=7)
     assert_same(found, order_neighbors(X[:400], depth=7, backend="exact"))

@@ -60,8 +60,7 @@ def test_changes_that_are_not_in_the_file(tmp_path):
     np.testing.assert_array_equal(found.flat_indices, here.flat_indices)
 
 
-def test_a_mapped_file_is_never_in_memory_as_a_whole(tmp_path):
-    pytest.importorskip("dask")
+def test_a_mapped_file_is_never_in_memory_as_a_whole(no_client, tmp_path):
     n, d = 150_000, 64
     file = np.lib.format.open_memmap(tmp_path / "X.npy", "w+", np.float32, (n, d))
     for start in range(0, n, 10_000):
@@ -84,12 +83,6 @@ def test_a_mapped_file_is_never_in_memory_as_a_whole(tmp_path):
 
 def whole(order, n_threads):
     return order.n_samples
-
-
-def test_a_mapped_file_on_a_cluster(client, expected, tmp_path):
-    np.save(tmp_path / "X.npy", X)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    assert_answers(mapped, Y, expected, backend="dask")
 
 
 def test_a_stack_of_files(expected, tmp_path):

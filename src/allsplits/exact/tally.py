@@ -102,6 +102,17 @@ class PrefixCounter:
         ones = np.ones(n_keys, dtype=np.int64)
         return Counts(table, np.arange(2), *sums_by_key(keys[:n_keys], ones))
 
+    @property
+    def by_groups(self) -> bool:
+        """Whether the order within tie groups plays no part."""
+        return self.average
+
+    def on_device(self, torch: Any, device: str, numbers: NDArray[np.intp]) -> Any:
+        """The same counts, made by torch."""
+        from allsplits.exact._torch_tally import DevicePrefixes
+
+        return DevicePrefixes(torch, device, self)
+
 
 class TwoClassTally(_Tally):
     """H[y, j, o] for two classes."""
@@ -154,6 +165,17 @@ class NearestCounter:
         )  # fmt: skip
         keys, sums = sums_by_key(keys[:n_groups], members[:n_groups])
         return Counts(hits, present, self.with_kinds(keys, present), sums)
+
+    @property
+    def by_groups(self) -> bool:
+        """Whether the order within tie groups plays no part."""
+        return self.average
+
+    def on_device(self, torch: Any, device: str, numbers: NDArray[np.intp]) -> Any:
+        """The same counts, made by torch."""
+        from allsplits.exact._torch_tally import DeviceNearest
+
+        return DeviceNearest(torch, device, self, numbers)
 
     def with_kinds(self, keys: NDArray[np.int64], present: NDArray[np.int32]) -> NDArray[np.int64]:
         """Keys of a block, which know positions in `present`, as keys of the whole tally."""

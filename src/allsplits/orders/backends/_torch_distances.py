@@ -6,7 +6,7 @@ import importlib.util
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["cuda_is_there", "distances_to_all", "distances_to_items"]
+__all__ = ["cuda_is_there", "distances_to_all", "distances_to_items", "sorted_distances"]
 
 #: Differences held at a time.
 _ENTRIES = 1 << 24
@@ -43,6 +43,15 @@ def distances_to_all(torch: Any, points: Any, numbers: Any) -> Any:
         ],
         dim=1,
     )
+
+
+def sorted_distances(torch: Any, points: Any, numbers: Any) -> tuple[Any, Any]:
+    """(items, squared distances) of all others, nearest first, for some points."""
+    keys = distances_to_all(torch, points, numbers)
+    keys.scatter_(1, numbers[:, None], float("inf"))
+    keys, items = keys.sort(dim=1)
+    # The point itself came last.
+    return items[:, :-1], keys[:, :-1]
 
 
 @lru_cache

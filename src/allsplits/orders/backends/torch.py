@@ -13,8 +13,9 @@ scores, whatever the number of samples.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +25,16 @@ from allsplits._threads import map_row_ranges
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.orders._kernels import finish_sorted_rows
 from allsplits.orders._metric import Metric
-from allsplits.orders._order import NeighborOrder, pack_rows, replace_rows
+from allsplits.orders._order import NeighborOrder, SearchReport, pack_rows, replace_rows
 from allsplits.orders.backends._full import FullRowSearch
-from allsplits.orders.backends._protocol import Search
-from allsplits.orders.backends._torch_distances import distances_to_all, distances_to_items
+from allsplits.orders.backends._protocol import Block, Part, Search
+from allsplits.orders.backends._torch_distances import (
+    distances_to_all,
+    distances_to_items,
+    sorted_distances,
+)
 from allsplits.orders.backends._torch_products import Level, ScaledPoints
+from allsplits.orders.backends._torch_rows import DevicePart, DeviceRows, mark_ties
 
 __all__ = ["TorchSearch"]
 
@@ -128,22 +134,72 @@ class TorchSearch(Search):
         level = self.first_level
         found = self._search(numbers, level, again=False)
         failed = np.flatnonzero(found[3] < 0)
-        redone = len(failed)
-        if redone > len(numbers) // 2 and level + 1 < len(self.precisions):
+        self._learn_from(len(failed), len(numbers), level)
+        order = self._pack(found, start)
+        if len(failed):
+            order = replace_rows(order, failed, [self._again(failed + start, level)])
+        return order.found_by("torch", redone_rows=len(failed))
+
+    def map(self, start: int, stop: int, part: Part | DevicePart, n_threads: int) -> Block:
+        """What the samples start to stop contribute; tallies that can are counted on the device.
+
+        Then no neighbour list travels to the host, except those of rows that are done again.
+        """
+        if not getattr(part, "by_groups", False):
+            return super().map(start, stop, cast("Part", part), n_threads)
+        part = cast("DevicePart", part)
+        counted = part.on_device(self.torch, self.device, np.arange(start, stop))
+        level, failed = self.first_level, []
+        for rows in self._rows_on_device(start, stop, level):
+            counted.add(rows)
+            failed.append(rows.numbers[rows.lengths < 0])
+        redone = self.torch.cat(failed).cpu().numpy()
+        self._learn_from(len(redone), stop - start, level)
+        parts = [counted.counts()]
+        if len(redone):
+            parts.append(part.of_rows(self._again(redone, level), redone))
+        return Block(stop - start, SearchReport("torch", redone_rows=len(redone)), tuple(parts))
+
+    def _rows_on_device(self, start: int, stop: int, level: int) -> Iterator[DeviceRows]:
+        """Sorted rows, a bounded number at a time; those that are not certain have length -1."""
+        torch, full = self.torch, self.full
+        step = _QUERIES if self.scaled is not None else full.rows_per_block
+        for numbers in torch.arange(start, stop, device=self.device).split(step):
+            safe = None
+            if self.scaled is None:
+                items, keys = sorted_distances(torch, self.points, numbers)
+            else:
+                items, keys, safe = self._nearest(numbers, level, *self._widths(again=False))
+            tied, lengths, last = mark_ties(torch, keys, self.depth, full.tolerance, full.floor)
+            if safe is not None:
+                certain = last * (1 + 2 * full.tolerance) + full.floor < safe
+                lengths = lengths.masked_fill(~certain, -1)
+            yield DeviceRows(numbers, items, tied, lengths)
+
+    def _learn_from(self, n_failed: int, n_rows: int, level: int) -> None:
+        if n_failed > n_rows // 2 and level + 1 < len(self.precisions):
             # These data need more precision: start there from now on, the result is the same.
             self.first_level = level + 1
-        order = self._pack(found, start)
+
+    def _again(self, numbers: NDArray[np.intp], level: int) -> NeighborOrder:
+        """Rows that failed at a level: more candidates, then more precision, then everybody."""
+        failed = np.arange(len(numbers))
+        order = None
         # First the same precision with more candidates: who is left out is farther away then.
         for precision in range(level, len(self.precisions)):
             if len(failed) == 0:
                 break
-            found = self._search(failed + start, precision, again=True)
+            found = self._search(numbers[failed], precision, again=True)
             good = found[3] >= 0
-            kept = tuple(part[good] for part in found)
-            order = replace_rows(order, failed[good], [self._pack(kept, 0)])  # type: ignore[arg-type]
+            if order is None:
+                order = self._pack(found, 0)
+            else:
+                kept = tuple(part[good] for part in found)
+                order = replace_rows(order, failed[good], [self._pack(kept, 0)])  # type: ignore[arg-type]
             failed = failed[~good]
-        order = replace_rows(order, failed, self.full.orders_of(failed + start))
-        return order.found_by("torch", redone_rows=redone)
+        if order is None:
+            raise AssertionError("rows fail at a level that exists")
+        return replace_rows(order, failed, self.full.orders_of(numbers[failed]))
 
     def _pack(self, rows: Padded, first_row: int) -> NeighborOrder:
         items, keys, tied, lengths = rows
@@ -159,8 +215,7 @@ class TorchSearch(Search):
         searched `again`.
         """
         torch = self.torch
-        count = min(self.n_candidates * (4 if again else 1), self.n_samples)
-        width = count // 2 if again else min(count, self.depth + 8 + self.depth // 8)
+        count, width = self._widths(again=again)
         chosen = torch.as_tensor(numbers, device=self.device)
         parts = [self._nearest(some, level, count, width) for some in chosen.split(_QUERIES)]
         items, keys, safe = (torch.cat(part).cpu().numpy() for part in zip(*parts, strict=True))
@@ -181,6 +236,11 @@ class TorchSearch(Search):
         certain = last * (1 + 2 * self.full.tolerance) + self.full.floor < safe
         lengths[~(certain & (lengths >= self.depth))] = -1
         return items, keys, tied, lengths
+
+    def _widths(self, *, again: bool) -> tuple[int, int]:
+        """How many candidates are looked at, and how many of them are kept."""
+        count = min(self.n_candidates * (4 if again else 1), self.n_samples)
+        return count, count // 2 if again else min(count, self.depth + 8 + self.depth // 8)
 
     def _nearest(self, numbers: Any, level: int, count: int, width: int) -> tuple[Any, Any, Any]:
         """(items, squared distances, what all others exceed) of some rows, still on the device."""
