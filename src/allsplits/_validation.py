@@ -199,6 +199,8 @@ def _looks_like_graph(X: Any) -> bool:
 
 def _collected(values: Any) -> Any:
     """What a lazy frame of polars (`scan_parquet`) holds; anything else as it is."""
+    if isinstance(values, np.ndarray):
+        return values
     frame = nw.from_native(values, pass_through=True)
     if isinstance(frame, nw.LazyFrame) and frame.implementation.is_polars():
         return frame.collect().to_native()
