@@ -42,7 +42,7 @@ def test_a_cluster_gives_the_same_order_and_scores(client):
 def test_a_mapped_file_is_read_by_the_workers(client, tmp_path):
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    found = order_neighbors(mapped, depth=20, backend="dask")
+    found = order_neighbors(mapped, depth=20, backend="dask", block_size=400)
     assert_same(found, order_neighbors(X, depth=20, backend="exact"))
 
 

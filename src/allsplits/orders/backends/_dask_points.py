@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import mmap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,10 +36,14 @@ def is_dask(X: Any) -> bool:
 
 @dataclass(frozen=True)
 class DaskPoints:
-    """A checked dask array: blocks of complete rows, finite numbers."""
+    """A checked dask array: blocks of complete rows, finite numbers.
+
+    Blocks of a `mapped` file cost nothing to read again, so nobody needs to hold them.
+    """
 
     array: Any
     has_zero_rows: bool
+    mapped: bool = False
 
     def __len__(self) -> int:
         return int(self.array.shape[0])
@@ -121,7 +125,7 @@ def dask_points(X: NDArray[Any], metric: Metric) -> DaskPoints:
         )
         for start in range(0, n_samples, step)
     ]
-    return check_dask_points(array.concatenate(blocks), metric)
+    return replace(check_dask_points(array.concatenate(blocks), metric), mapped=True)
 
 
 class MappedRows(NamedTuple):

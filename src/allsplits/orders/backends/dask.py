@@ -62,8 +62,9 @@ class DaskSearch(Search):
         if self.client is not None:
             threads = sum(self.client.nthreads().values())
             self.ahead = 2 + 2 * threads // max(1, len(X.array.chunks[0]))
-            # Kept by the workers; whoever loses one computes it again from its task.
-            self.array = X.array.persist()
+            if not X.mapped:
+                # Kept by the workers; whoever loses one computes it again from its task.
+                self.array = X.array.persist()
         self.blocks = self.array.to_delayed().ravel()
         self.firsts = np.concatenate([[0], np.cumsum(self.array.chunks[0])[:-1]]).tolist()
         self._running: set[Any] = set()
