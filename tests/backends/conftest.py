@@ -24,8 +24,11 @@ def backend(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def client():
     """A Client of a real cluster: two worker processes with one thread each."""
+    dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
+    # How long a worker waits for one that was killed: 30 s if nothing is said.
     with (
+        dask.config.set({"distributed.comm.timeouts.connect": "10s"}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,
