@@ -78,7 +78,7 @@ def order_from_index(
     """
     check_permission(allow_approximate)
     reader = _reader_of(index)
-    points = check_points(X, keep_float32=True)
+    points = check_points(X, keep_type=True)
     n_samples = len(points)
     depth = check_count("depth", depth, at_least=1, at_most=n_samples - 1)
     source = reader(index, points)
