@@ -69,11 +69,12 @@ def fill_bernoulli_masses(n_candidates, q, k, mode, masses):
 @njit(nogil=True, cache=True, error_model="numpy")
 def binomial_table(n_max, b_max, theta):
     """T[n, b] for n ≤ n_max, b ≤ b_max by Pascal's rule."""
-    table = np.zeros((n_max + 1, b_max + 1))
-    table[0, 0] = 1.0
+    table = np.empty((n_max + 1, b_max + 1))
+    for b in range(b_max + 1):
+        table[0, b] = 1.0 if b == 0 else 0.0
     for n in range(1, n_max + 1):
         table[n, 0] = (1.0 - theta) * table[n - 1, 0]
-        for b in range(1, min(n, b_max) + 1):
+        for b in range(1, b_max + 1):
             table[n, b] = (1.0 - theta) * table[n - 1, b] + theta * table[n - 1, b - 1]
     return table
 

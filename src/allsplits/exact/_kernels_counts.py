@@ -184,9 +184,10 @@ def score_counts(
     n_parts, n_classes, width = out.shape[1], table_of.shape[1], tables.shape[1]
     size = width // n_parts
     n_lanes = max(LANES, n_classes * n_parts)
-    counts = np.zeros(n_classes, np.int64)
-    group = np.zeros(n_classes, np.int64)
-    most = np.zeros(n_classes, np.int64)
+    # Filled with zeros below: np.zeros takes half a second to compile.
+    counts = np.empty(n_classes, np.int64)
+    group = np.empty(n_classes, np.int64)
+    most = np.empty(n_classes, np.int64)
     present = np.empty(n_classes, np.int64)
     members = np.empty(n_classes, np.int64)
     table_ids = np.empty(n_classes, np.int64)
@@ -206,7 +207,7 @@ def score_counts(
             continue
         for d in range(n_classes):
             table_ids[d] = table_of_class(kinds[i], d, y, table_of, own_table_of)
-            counts[d], most[d] = 0, 0
+            counts[d], group[d], most[d] = 0, 0, 0
         for b in range(size):
             for x in range(n_lanes):
                 rows[y, b, x] = 1.0 if b == 0 else 0.0

@@ -383,8 +383,9 @@ def score_columns(
     depth = masses.shape[1] - 1
     size = table.shape[1]
     pair_size = size if average else 1
-    counts = np.zeros(n_classes, np.int64)
-    group = np.zeros(n_classes, np.int64)
+    # Filled with zeros below: np.zeros takes half a second to compile.
+    counts = np.empty(n_classes, np.int64)
+    group = np.empty(n_classes, np.int64)
     present = np.empty(n_classes, np.int64)
     others = np.empty(n_classes, np.int64)
     group_others = np.empty(n_classes, np.int64)
@@ -402,6 +403,7 @@ def score_columns(
     for i in range(start, stop):
         for c in range(n_classes):
             counts[c] = 0
+            group[c] = 0
         n_present = np.int64(0)
         position = indptr[i]
         s = np.int64(0)
