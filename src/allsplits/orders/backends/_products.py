@@ -32,11 +32,11 @@ class ProductProposer:
 
     def __init__(self, points: Array, n_threads: int) -> None:
         self.n_threads = n_threads
-        self.single = SinglePoints(points)
-        self.rounding = self.single.rounding
-        self.squares = np.square(self.single.points, dtype=np.float64).sum(axis=1)
+        single = SinglePoints(points)
+        self.rounding, self.scale = single.rounding, single.scale
+        self.squares = np.einsum("ij,ij->i", single.points, single.points, dtype=np.float64)
         self.queries = np.ones((len(points), points.shape[1] + 1), dtype=np.float32)
-        self.queries[:, :-1] = self.single.points
+        self.queries[:, :-1] = single.points
         self.stripes = 0
 
     def propose(self, start: int, stop: int, n_candidates: int) -> tuple[NDArray[np.int32], Array]:
@@ -69,7 +69,7 @@ class ProductProposer:
         self.n_groups = -(-len(self.queries) // stripes)
         n_features = self.queries.shape[1] - 1
         self.columns = np.zeros((n_features + 1, stripes * self.n_groups), dtype=np.float32)
-        self.columns[:-1, : len(self.queries)] = -2 * self.queries[:, :-1].T
+        np.multiply(self.queries[:, :-1].T, -2, out=self.columns[:-1, : len(self.queries)])
         self.columns[-1] = _FAR
         self.columns[-1, : len(self.queries)] = self.squares
 
@@ -80,10 +80,10 @@ class ProductProposer:
         group_minima(scores, self.n_groups, minima)
         kth = np.partition(minima, n_candidates - 1, axis=1)[:, n_candidates - 1]
         # Whoever may be tied with the last is taken as well.
-        slack = 2 * self.rounding[rows] * self.single.scale**2
+        slack = 2 * self.rounding[rows] * self.scale**2
         thresholds = (kth + slack).astype(np.float32)
         complete = np.empty(len(scores), dtype=bool)
         collect_below(scores, scores.view(np.int32), minima, thresholds, words, complete)
         words.sort(axis=1)
-        reach = (thresholds + self.squares[rows]) / self.single.scale**2
+        reach = (thresholds + self.squares[rows]) / self.scale**2
         return np.where(complete, reach, -np.inf)

@@ -33,10 +33,11 @@ class SinglePoints:
         self.scale = float(2.0 ** -np.frexp(farthest)[1]) if farthest > 0 else 1.0
         centred *= self.scale
         self.points = centred.astype(np.float32)
-        largest = np.abs(given).max() * self.scale
+        largest = max(given.max(), -given.min()) * self.scale
         rounding = expanded_rounding(centred, centred, largest, _UNIT_ROUNDOFF)
         # Both points move when they become float32.
         reach = np.linalg.norm(centred, axis=1) + farthest * self.scale
-        lost = np.linalg.norm(centred - self.points, axis=1)
+        centred -= self.points
+        lost = np.linalg.norm(centred, axis=1)
         lost += lost.max()
         self.rounding: NDArray[np.float64] = (rounding + 2 * reach * lost + lost**2) / self.scale**2

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,12 +74,15 @@ def _full_rows_are_cheaper(n_samples: int, n_features: int, depth: int) -> bool:
 
 
 def _direct_rows(points: Array, n_threads: int) -> Callable[[NDArray[np.intp]], Array]:
-    transposed = np.ascontiguousarray(points.T)
+    @cache
+    def transposed() -> Array:
+        """Made when somebody asks: most candidate searches never need a complete row."""
+        return np.ascontiguousarray(points.T)
 
     def rows(numbers: NDArray[np.intp]) -> Array:
         everybody = len(numbers) == len(points)
         queries = points if everybody else points[numbers]
-        return squared_rows(queries, transposed, n_threads, symmetric=everybody)
+        return squared_rows(queries, transposed(), n_threads, symmetric=everybody)
 
     return rows
 
@@ -106,7 +109,8 @@ class _NearestProposer:
         self.search = NearestNeighbors(
             algorithm="kd_tree" if tree else "brute", n_jobs=n_threads
         ).fit(self.centred)
-        self.rounding = expanded_rounding(self.centred, self.centred, np.abs(points).max())
+        largest = max(points.max(), -points.min())
+        self.rounding = expanded_rounding(self.centred, self.centred, largest)
 
     def propose(self, start: int, stop: int, n_candidates: int) -> tuple[NDArray[np.int32], Array]:
         # Looking up the thread pools takes milliseconds: only where it changes anything.
