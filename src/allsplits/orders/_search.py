@@ -51,8 +51,8 @@ def order_neighbors(
     metric, p, metric_params :
         As in scikit-learn's KNeighborsClassifier.
     backend : {"auto", "exact", "faiss", "torch", "torch:cpu", "dask"}, default="auto"
-        Which search to use; all find the same neighbours. "exact" is scikit-learn's search,
-        verified; "faiss" proposes with FAISS; "torch" searches on a GPU; "dask" on a cluster.
+        Which search to use; all find the same neighbours. "exact" proposes on the CPU and verifies
+        in float64; "faiss" proposes with FAISS; "torch" searches on a GPU; "dask" on a cluster.
         "auto" takes the GPU where there is one and the data are large, dask for dask arrays, and
         "exact" otherwise; ``order.search.backend`` says what it took.
     block_size : int, default=None
