@@ -22,7 +22,7 @@ from allsplits.exceptions import InvalidInputError, InvalidTypeError, Unsupporte
 from allsplits.orders._graph import check_permission, mark_approximate, sort_found
 from allsplits.orders._kernels import rerank_candidates
 from allsplits.orders._metric import Metric
-from allsplits.orders._order import NeighborOrder, concatenate, pack_rows
+from allsplits.orders._order import NeighborOrder, check_room, concatenate, pack_rows
 
 __all__ = ["order_from_index"]
 
@@ -81,6 +81,7 @@ def order_from_index(
     points = check_points(X, keep_type=True)
     n_samples = len(points)
     depth = check_count("depth", depth, at_least=1, at_most=n_samples - 1)
+    check_room(n_samples, depth)
     source = reader(index, points)
     for what, has, needs in (
         ("rows", source.n_samples, n_samples),

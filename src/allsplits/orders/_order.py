@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits._memory import physical_memory
 from allsplits.exceptions import InvalidInputError
 
 __all__ = [
     "TIE_TOLERANCE",
     "NeighborOrder",
     "SearchReport",
+    "check_room",
     "concatenate",
     "pack_rows",
     "replace_rows",
@@ -233,6 +235,19 @@ def replace_rows(
         flat_distances=merge("flat_distances"),
         tied=merge("tied"),
     )
+
+
+def check_room(n_samples: int, depth: int) -> None:
+    """Raise if the order of all samples would not fit into memory (twice, while it is joined)."""
+    each = 2 * (np.dtype(np.int32).itemsize + np.dtype(np.float64).itemsize + 1)
+    memory = physical_memory()
+    if memory is not None and n_samples * depth * each > memory:
+        raise InvalidInputError(
+            f"depth must be at most {memory // (n_samples * each)} for {n_samples} samples: their "
+            f"order would take {n_samples * depth * each / 2**30:.1f} GiB and this machine has "
+            f"{memory / 2**30:.1f} GiB; got depth={depth}. evaluate and the curves need X only and "
+            "never hold the whole order"
+        )
 
 
 def pack_rows(

@@ -10,7 +10,7 @@ from typing import Any
 from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_points
 from allsplits.orders._metric import Metric
-from allsplits.orders._order import NeighborOrder, concatenate
+from allsplits.orders._order import NeighborOrder, check_room, concatenate
 from allsplits.orders.backends import (
     Block,
     Part,
@@ -77,6 +77,7 @@ def order_neighbors(
     points = read_points(X, resolved, symmetric=False)
     n = len(points)
     depth = n - 1 if depth is None else check_count("depth", depth, at_least=1, at_most=n - 1)
+    check_room(n, depth)
     blocks = iter_orders(
         points, resolved, depth, backend=backend, block_size=block_size, n_jobs=n_jobs
     )

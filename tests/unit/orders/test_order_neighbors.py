@@ -7,6 +7,7 @@ import pytest
 from sklearn.metrics import pairwise_distances
 
 from allsplits import NeighborOrder, order_neighbors
+from allsplits._memory import physical_memory
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
 
@@ -270,3 +271,22 @@ def test_an_unknown_metric_is_named(reals):
 def test_block_size_out_of_range(reals, block_size):
     with pytest.raises(InvalidInputError, match="block_size"):
         order_neighbors(reals, block_size=block_size)
+
+
+def test_an_order_that_no_memory_holds_is_refused_before_any_work():
+    X = np.zeros((400_000, 2), dtype=np.float32)
+    with pytest.raises(InvalidInputError, match=r"depth must be at most \d+ for 400000 samples"):
+        order_neighbors(X)
+    largest = physical_memory() // (400_000 * 26)
+    with pytest.raises(InvalidInputError, match=f"at most {largest} .* got depth={largest + 1}"):
+        order_neighbors(X, depth=largest + 1)
+
+
+def test_machines_that_do_not_tell_their_memory_are_trusted(monkeypatch):
+    monkeypatch.setattr("os.sysconf", lambda name: _unknown())
+    assert physical_memory() is None
+    assert order_neighbors([[0.0], [1.0], [3.0]]).depth == 2
+
+
+def _unknown():
+    raise ValueError("unrecognized configuration name")
