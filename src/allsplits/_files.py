@@ -35,10 +35,21 @@ def write_file(parameter: str, name: Any, write: Callable[[BinaryIO], object]) -
     return path
 
 
-def replace_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write beside the file, flush, rename; return when it is on the disk, or raise OSError."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    beside = Path(name)
+def replace_file(
+    path: Path, write: Callable[[BinaryIO], object], *, one_writer: bool = False
+) -> None:
+    """Write beside the file, flush, rename; return when it is on the disk, or raise OSError.
+
+    Where `one_writer` saves the file again and again, what it left when it was killed is written
+    over by the next time; otherwise several may write at once.
+    """
+    if one_writer:
+        beside = path.with_name(f".{path.name}.part")
+        binary = getattr(os, "O_BINARY", 0)  # Windows
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | binary, 0o600)
+    else:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        beside = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             write(file)

@@ -6,9 +6,10 @@ The format is JSON: readable by eye, by any language, and nothing in it can run 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +49,13 @@ def to_plain(name: str, value: Any) -> Any:
 
 def write_document(path: Path, document: dict[str, Any]) -> None:
     """Replace the file in one step; return when it is on the disk."""
-    text = json.dumps(document, indent=1)
-    replace_file(path, lambda file: file.write(text.encode()))
+
+    def write(file: BinaryIO) -> None:
+        text = io.TextIOWrapper(file, encoding="utf-8")
+        json.dump(document, text, indent=1)
+        text.detach()
+
+    replace_file(path, write, one_writer=True)
 
 
 def read_document(path: Path, format_name: str, version: int) -> dict[str, Any]:
