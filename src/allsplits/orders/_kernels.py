@@ -65,9 +65,13 @@ def mirror_rows(start, stop, out):
 def _sort(keys, items, start, stop, gap):
     """Sort by (key, item) in place: Shell's way, from `gap` down to 1.
 
-    A gap of 1 is insertion sort, close to linear where little is out of order.
+    A gap of 1 is insertion sort, close to linear where little is out of order; where too much turns
+    out to be, larger gaps come first after all.
     """
+    size = stop - start
+    patience = 16 * size if gap == 1 else np.int64(0)
     while gap > 0:
+        insertion = patience > 0
         for i in range(start + gap, stop):
             key = keys[i]
             item = items[i]
@@ -76,8 +80,12 @@ def _sort(keys, items, start, stop, gap):
                 keys[j + gap] = keys[j]
                 items[j + gap] = items[j]
                 j -= gap
+                patience -= 1
             keys[j + gap] = key
             items[j + gap] = item
+            if insertion and patience <= 0:
+                gap = size
+                break
         # Ciura's gaps grow by about this factor, and end with 4 and 1.
         gap = 1 if 1 < gap < 4 else np.int64(gap * 0.444)
 
