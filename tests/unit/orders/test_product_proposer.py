@@ -61,3 +61,19 @@ def test_float64_takes_over_where_float32_cannot_tell():
     search, _ = searches(DATA["clusters that float32 cannot look into"], 12)
     search.order(0, N)
     assert isinstance(search.proposer, _NearestProposer)
+
+
+def test_scores_stay_within_their_room(monkeypatch):
+    monkeypatch.setattr("allsplits.orders.backends._products._MOST_SCORES", 3 * 2 * N)
+    search, full = searches(DATA["normal"], 12)
+    rows = []
+    nearest = ProductProposer._nearest
+
+    def counted(self, part, *rest):
+        rows.append(part.stop - part.start)
+        return nearest(self, part, *rest)
+
+    monkeypatch.setattr(ProductProposer, "_nearest", counted)
+    found, expected = search.order(0, N), full.order(0, N)
+    np.testing.assert_array_equal(found.flat_indices, expected.flat_indices)
+    assert max(rows) == 3

@@ -19,6 +19,8 @@ __all__ = ["ProductProposer"]
 
 #: Scores that a thread holds at a time: rows of them should stay in its cache.
 _SCORES_PER_THREAD = 1 << 21
+#: Scores that all threads may hold together, whatever n is (1 GiB).
+_MOST_SCORES = 1 << 28
 #: Members of a group: more make fewer minima, and more places to look at afterwards (measured).
 _MOST_STRIPES = 24
 #: Farther than every sample: single-precision points have norms up to 1.
@@ -49,6 +51,7 @@ class ProductProposer:
         words = np.empty((stop - start, 2 * n_candidates), dtype=np.int64)
         reach = np.empty(stop - start)
         step = max(32, min(256, _SCORES_PER_THREAD // n))
+        step = max(1, min(step, _MOST_SCORES // (n * self.n_threads)))
 
         def search(first: int, last: int) -> None:
             for low in range(first, last, step):
