@@ -1,16 +1,16 @@
 """Compiled votes for a fixed number of training items from each class.
 
 The vote is over when the (k+1)-th training item comes: an item of class e is drawn with
-probability (α_e - b_e)/(N_e - n_e). Within a tie group the integrand is a polynomial in the time
-λ of degree below the size of the group, so Gauss-Legendre nodes integrate it exactly. A group of
-one item is the untied case.
+probability (α_e - b_e)/(N_e - n_e). Within a tie group the chance is integrated over the time at
+which that item comes (`ties`). A group of one item is the untied case.
 """
 
 import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import group_end
-from allsplits.exact._kernels_draws import row_before, row_next, table_of_class
+from allsplits.exact._kernels_draws import table_of_class
+from allsplits.exact._kernels_ties import choose_rule, node_of, row_before, row_next
 from allsplits.exact._kernels_votes import (
     add_any,
     add_wins,
@@ -45,7 +45,6 @@ def _fill_lanes(
     n_members,
     times,
     time_weights,
-    first_node,
     n_nodes,
     n_votes,
     n_parts,
@@ -62,14 +61,14 @@ def _fill_lanes(
         return
     width = n_votes * n_parts
     for q in range(n_nodes):
-        time = times[first_node + q]
+        time = times[q]
         if n_members > 1:
             row_before(table, n, tied, time, width, row)
             for e in range(n_members):
                 _copy_to_lanes(row, n_votes, n_parts, (q * n_members + e) * n_parts, out)
         row_next(table, remaining, pool, n, tied, time, width, row)
         for x in range(width):
-            row[x] *= time_weights[first_node + q]
+            row[x] *= time_weights[q]
         for e in range(n_members):
             if members[e] == d:
                 _copy_to_lanes(row, n_votes, n_parts, (q * n_members + e) * n_parts, out)
@@ -143,11 +142,13 @@ def _score_lanes(
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _is_pure(labels, first, last, own):
-    """Whether all labels are `own`: then nothing can be lost."""
-    for e in range(first, last):
+def _is_pure(labels, tied, first, last, row_end, average, own):
+    """Whether all labels are `own`, those of the last tie group too: then nothing can be lost."""
+    e = first
+    while e < row_end and (e < last or (average and tied[e])):
         if labels[e] != own:
             return False
+        e += 1
     return True
 
 
@@ -170,9 +171,8 @@ def _meet_group(labels, position, end, most, group, present, n_present, members)
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def score_counts(
-    indptr, labels, tied, own, start, stop, kinds, table_of, own_table_of, starts, pools, remaining,
-    tables, depth, every_class, average, share, ks, tol, time_starts, time_nodes, time_weights,
-    nodes, weights, out,
+    indptr, labels, tied, own, start, stop, kinds, table_of, own_table_of, starts, pools, drawn,
+    remaining, tables, depth, every_class, average, share, ks, tol, rules, nodes, weights, out,
 ):  # fmt: skip
     """out[i, part]: P(right) for each k, or with every_class P(each class) for the only k.
 
@@ -194,13 +194,15 @@ def score_counts(
     is_free = np.empty(n_classes, np.bool_)
     rows = np.empty((n_classes, size, n_lanes))
     row = np.empty(width)
+    times = np.empty(n_lanes)
+    time_weights = np.empty(n_lanes)
     work = np.empty((3, size, n_lanes))
     k_least, k_high = ks[0], ks[0]
     for k in ks:
         k_least, k_high = min(k, k_least), max(k, k_high)
     for i in range(start, stop):
         position, row_end, y = indptr[i], indptr[i + 1], own[i]
-        if _is_pure(labels, position, min(position + depth, row_end), y):
+        if _is_pure(labels, tied, position, position + depth, row_end, average, y):
             for p in range(n_parts):
                 for c in range(1 if every_class else len(ks)):
                     out[i, p, y if every_class else c] = 1.0
@@ -227,10 +229,15 @@ def score_counts(
                 own_row = tables[starts[table_ids[y]] + counts[y]]
                 v_low = fewest_votes(own_row, n_parts, min(v_high, k_high), tol / depth)
             matters = every_class or (k_low <= k_open and v_low <= v_high)
-            order = (end - position + 1) // 2
+            rule, panels, window = choose_rule(
+                rules, members, n_members, group, table_ids, pools, drawn
+            )
+            n_times = panels * rules.sizes[rule] if matters else 0
             at_once = max(1, n_lanes // (n_members * n_parts))
-            for first in range(0, order if matters else 0, at_once):
-                n_nodes = min(at_once, order - first)
+            for first in range(0, n_times, at_once):
+                n_nodes = min(at_once, n_times - first)
+                for q in range(n_nodes):
+                    times[q], time_weights[q] = node_of(rules, rule, panels, window, first + q)
                 for e in range(n_present):
                     d = present[e]
                     t = table_ids[d]
@@ -240,8 +247,8 @@ def score_counts(
                         n_votes = min(v_high + 1, n_votes)
                     _fill_lanes(
                         d, tables[starts[t] :], remaining[t], pools[t], counts[d], group[d],
-                        members, n_members, time_nodes, time_weights, time_starts[order] + first,
-                        n_nodes, n_votes, n_parts, row, rows[d],
+                        members, n_members, times, time_weights, n_nodes, n_votes, n_parts, row,
+                        rows[d],
                     )  # fmt: skip
                 _score_lanes(
                     y, present, n_present, most, rows, n_nodes * n_members * n_parts, v_low, k_low,

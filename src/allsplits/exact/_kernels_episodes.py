@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import group_end
-from allsplits.exact._kernels_nearest import first_tied, survive_tied
+from allsplits.exact._kernels_ties import choose_rule, first_tied, node_of, survive_tied
 
 __all__ = ["episode_scores"]
 
@@ -51,9 +51,7 @@ def episode_scores(
     k_shot,
     every_class,
     average,
-    time_starts,
-    time_nodes,
-    time_weights,
+    rules,
     choose,
     out,
 ):
@@ -67,8 +65,13 @@ def episode_scores(
     silent_before = np.ones(n_classes)
     silent = np.ones(n_classes)
     poly = np.empty(n_way + 1)
+    classes = np.arange(n_classes)
+    pools = np.empty(n_classes, np.int64)
+    drawn = np.full((n_classes, 1), k_shot)
     for i in range(start, stop):
         y = own[i]
+        for d in range(n_classes):
+            pools[d] = sizes[d] - (1 if d == y else 0)
         counts[:] = 0
         seen[:] = False
         silent_before[:] = 1.0
@@ -88,22 +91,24 @@ def episode_scores(
                     members[n_members] = d
                     n_members += 1
                 group[d] += 1
-            order = (end - position + 1) // 2 if every_class or group[y] > 0 else 0
-            for q in range(order):
-                node = time_starts[order] + q
-                time = time_nodes[node]
+            rule, panels, window = choose_rule(
+                rules, members, n_members, group, classes, pools, drawn
+            )
+            matters = every_class or group[y] > 0
+            for q in range(panels * rules.sizes[rule] if matters else 0):
+                time, time_weight = node_of(rules, rule, panels, window, q)
                 for m in range(n_members):
                     d = members[m]
-                    pool = sizes[d] - (1 if d == y else 0)
                     silent[d] = silent_before[d] * survive_tied(
-                        pool, k_shot, counts[d], group[d], time
+                        pools[d], k_shot, counts[d], group[d], time
                     )
                 for m in range(n_members):
                     d = members[m]
                     if not (every_class or d == y):
                         continue
-                    pool = sizes[d] - (1 if d == y else 0)
-                    first = silent_before[d] * first_tied(pool, k_shot, counts[d], group[d], time)
+                    first = silent_before[d] * first_tied(
+                        pools[d], k_shot, counts[d], group[d], time
+                    )
                     if d == y:
                         others = _mean_of_products(
                             silent,
@@ -129,12 +134,11 @@ def episode_scores(
                             poly,
                         )
                         others *= (n_way - 1.0) / (n_classes - 1.0)
-                    out[i, d if every_class else 0] += time_weights[node] * first * others
+                    out[i, d if every_class else 0] += time_weight * first * others
             for m in range(n_members):
                 d = members[m]
-                pool = sizes[d] - (1 if d == y else 0)
                 for passed in range(group[d]):
-                    left = pool - counts[d] - passed
+                    left = pools[d] - counts[d] - passed
                     silent_before[d] *= max(left - k_shot, 0) / left
                 silent[d] = silent_before[d]
                 counts[d] += group[d]

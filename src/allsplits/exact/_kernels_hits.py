@@ -8,7 +8,8 @@ import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import group_end
-from allsplits.exact._kernels_draws import row_before, row_next
+from allsplits.exact._kernels_draws import table_of_class
+from allsplits.exact._kernels_ties import choose_rule, node_of, row_before, row_next
 from allsplits.exact._kernels_votes import multiply
 
 __all__ = ["hit_counts"]
@@ -27,14 +28,13 @@ def hit_counts(
     own_table_of,
     starts,
     pools,
+    drawn,
     remaining,
     tables,
     depth,
     average,
     ks,
-    time_starts,
-    time_nodes,
-    time_weights,
+    rules,
     out,
 ):
     """out[i, part, c]: P(any of the R nearest training items has the right class), R = ks[c].
@@ -48,6 +48,8 @@ def hit_counts(
     group = np.zeros(n_classes, np.int64)
     seen = np.zeros(n_classes, np.bool_)
     present = np.empty(n_classes, np.int64)
+    members = np.empty(n_classes, np.int64)
+    table_ids = np.empty(n_classes, np.int64)
     flat_row = np.empty(size * n_parts)
     row = flat_row.reshape(size, n_parts)
     first = np.empty(n_parts)
@@ -56,25 +58,31 @@ def hit_counts(
         for c in range(n_classes):
             counts[c] = 0
             seen[c] = False
+            table_ids[c] = table_of_class(kinds[i], c, own[i], table_of, own_table_of)
         y = own[i]
         n_present = np.int64(0)
         position = indptr[i]
         s = np.int64(0)
-        mine = own_table_of[kinds[i], y]
+        mine = table_ids[y]
         while position < indptr[i + 1] and s < depth:
             end = group_end(tied, position, indptr[i + 1], average)
             g = end - position
+            n_members = np.int64(0)
             for e in range(position, end):
                 c = labels[e]
                 if not seen[c]:
                     seen[c] = True
                     present[n_present] = c
                     n_present += 1
+                if group[c] == 0:
+                    members[n_members] = c
+                    n_members += 1
                 group[c] += 1
-            order = (g + 1) // 2 if group[y] > 0 else 0
-            for q in range(order):
-                node = time_starts[order] + q
-                time = time_nodes[node]
+            rule, panels, window = choose_rule(
+                rules, members, n_members, group, table_ids, pools, drawn
+            )
+            for q in range(panels * rules.sizes[rule] if group[y] > 0 else 0):
+                time, time_weight = node_of(rules, rule, panels, window, q)
                 table = tables[starts[mine] :]
                 row_next(
                     table, remaining[mine], pools[mine], counts[y], group[y], time, n_parts, first
@@ -85,7 +93,7 @@ def hit_counts(
                 for e in range(n_present):
                     d = present[e]
                     if d != y:
-                        table = tables[starts[table_of[kinds[i], d]] :]
+                        table = tables[starts[table_ids[d]] :]
                         top = min(counts[d] + group[d], size - 1)
                         width = (top + 1) * n_parts
                         row_before(table, counts[d], group[d], time, width, flat_row)
@@ -95,7 +103,7 @@ def hit_counts(
                         fewer = 0.0
                         for b in range(min(ks[c] - 1, degree) + 1):
                             fewer += poly[b, p]
-                        out[i, p, c] += time_weights[node] * first[p] * fewer
+                        out[i, p, c] += time_weight * first[p] * fewer
             for e in range(position, end):
                 counts[labels[e]] += 1
                 group[labels[e]] = 0

@@ -10,60 +10,51 @@ from numba import njit
 
 from allsplits.exact._kernels import group_end
 from allsplits.exact._kernels_draws import table_of_class
+from allsplits.exact._kernels_ties import choose_rule, first_tied, node_of, survive_tied
 
-__all__ = ["first_tied", "nearest_counts", "survive_tied"]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def survive_tied(pool, drawn, n, tied, time):
-    """P(no training item among `tied` more items before the time | none so far)."""
-    total = 0.0
-    relative = 1.0
-    share = (1.0 - time) ** tied
-    odds = time / (1.0 - time)
-    for d in range(tied + 1):
-        total += share * relative
-        share *= odds * (tied - d) / (d + 1.0)
-        if d < tied:
-            left = pool - n - d
-            relative *= max(left - drawn, 0) / left
-    return total
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def first_tied(pool, drawn, n, tied, time):
-    """P(density) that the first training item of the class is tied and comes at this time."""
-    total = 0.0
-    relative = 1.0
-    share = tied * (1.0 - time) ** (tied - 1)
-    odds = time / (1.0 - time)
-    for d in range(tied):
-        left = pool - n - d
-        total += share * relative * drawn / left
-        share *= odds * (tied - 1 - d) / (d + 1.0)
-        relative *= max(left - drawn, 0) / left
-    return total
+__all__ = ["nearest_counts"]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _nearest_in_group(
-    members, n_members, group, counts, table_ids, pools, drawn, survive, times, time_weights, gains
+    members,
+    n_members,
+    group,
+    counts,
+    table_ids,
+    pools,
+    drawn_of_parts,
+    part,
+    survive,
+    rules,
+    silent,
+    others,
+    gains,
 ):
     """gains[d] = P(the nearest training item is tied and of class d); returns who survives."""
+    drawn = drawn_of_parts[:, part]
     for m in range(n_members):
         gains[members[m]] = 0.0
-    for q in range(len(times)):
-        nobody = survive * time_weights[q]
+    rule, panels, window = choose_rule(
+        rules, members, n_members, group, table_ids, pools, drawn_of_parts[:, part : part + 1]
+    )
+    for q in range(panels * rules.sizes[rule]):
+        time, time_weight = node_of(rules, rule, panels, window, q)
+        # Products of all but one: a class that is certainly drawn by then is silent with chance 0.
+        before = survive * time_weight
         for m in range(n_members):
             d = members[m]
             t = table_ids[d]
-            nobody *= survive_tied(pools[t], drawn[t], counts[d], group[d], times[q])
-        for m in range(n_members):
+            others[m] = before
+            silent[m] = survive_tied(pools[t], drawn[t], counts[d], group[d], time)
+            before *= silent[m]
+        after = 1.0
+        for m in range(n_members - 1, -1, -1):
             d = members[m]
             t = table_ids[d]
-            silent = survive_tied(pools[t], drawn[t], counts[d], group[d], times[q])
-            first = first_tied(pools[t], drawn[t], counts[d], group[d], times[q])
-            gains[d] += nobody / silent * first
+            first = first_tied(pools[t], drawn[t], counts[d], group[d], time)
+            gains[d] += others[m] * after * first
+            after *= silent[m]
     for m in range(n_members):
         d = members[m]
         t = table_ids[d]
@@ -90,9 +81,7 @@ def nearest_counts(
     every_class,
     average,
     tol,
-    time_starts,
-    time_nodes,
-    time_weights,
+    rules,
     out,
 ):
     """1-NN in O(N) per row: passing an item multiplies the chance that nobody was drawn yet.
@@ -106,6 +95,8 @@ def nearest_counts(
     group = np.zeros(n_classes, np.int64)
     members = np.empty(n_classes, np.int64)
     table_ids = np.empty(n_classes, np.int64)
+    silent = np.empty(n_classes)
+    others = np.empty(n_classes)
     gains = np.empty(n_classes)
     n_parts = out.shape[1]
     for item in range(start * n_parts, stop * n_parts):
@@ -133,21 +124,10 @@ def nearest_counts(
                 gains[d] = survive * drawn[t] / left
                 survive *= max(left - drawn[t], 0) / left
             else:
-                order = (end - position + 1) // 2
-                low = time_starts[order]
                 survive = _nearest_in_group(
-                    members,
-                    n_members,
-                    group,
-                    counts,
-                    table_ids,
-                    pools,
-                    drawn,
-                    survive,
-                    time_nodes[low : low + order],
-                    time_weights[low : low + order],
-                    gains,
-                )
+                    members, n_members, group, counts, table_ids, pools, drawn_of_parts, part,
+                    survive, rules, silent, others, gains,
+                )  # fmt: skip
             for m in range(n_members):
                 d = members[m]
                 if every_class or d == own[i]:

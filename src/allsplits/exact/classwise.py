@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import roots_legendre
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_counts import score_counts
@@ -30,6 +29,7 @@ from allsplits.exact._kernels_nearest import nearest_counts
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column
 from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
 from allsplits.exact.rational_classwise import exact_class_hits, exact_class_right
+from allsplits.exact.ties import tie_rules
 from allsplits.exact.uniform import legendre_rules
 from allsplits.orders import NeighborOrder
 from allsplits.splits import CountsComponent, CountsLaw
@@ -112,41 +112,15 @@ class Drawing:
         return starts, tables
 
 
-class TimeRules:
-    """Gauss-Legendre rules on [0, 1] for the sizes of tie groups that occur."""
-
-    def __init__(self) -> None:
-        # One tuple, replaced as a whole: several threads may look while one adds a rule.
-        self._made: tuple[Any, Floats, Floats] = np.full(2, -1), np.empty(0), np.empty(0)
-
-    def for_groups(self, order: NeighborOrder, average: bool) -> tuple[Any, Floats, Floats]:
-        """Rules for all tie groups of a block; a group of g needs (g + 1) // 2 nodes."""
-        sizes = np.ones(1, dtype=np.int64)
-        if average and order.tied.any():
-            heads = np.flatnonzero(~order.tied)
-            sizes = np.unique(np.diff(np.append(heads, len(order.tied))))
-        starts, nodes, weights = self._made
-        rules = np.unique((sizes + 1) // 2)
-        missing = [rule for rule in rules if rule >= len(starts) or starts[rule] < 0]
-        if missing:
-            starts = np.append(starts, np.full(max(0, rules[-1] + 1 - len(starts)), -1))
-            for rule in missing:
-                starts[rule] = len(nodes)
-                x, w = roots_legendre(int(rule)) if rule > 1 else (np.zeros(1), 2 * np.ones(1))
-                nodes, weights = np.append(nodes, (x + 1) / 2), np.append(weights, w / 2)
-            self._made = starts, nodes, weights
-        return starts, nodes, weights
-
-
 class ClasswiseVote:
     """P(right) or P(every class) under several vectors of class counts."""
 
     def __init__(self, problem: Problem, trains: Sequence[tuple[int, ...]]) -> None:
         self.problem = problem
         self.trains = np.array(trains)
-        self.rules = TimeRules()
         self.ks = np.array([column.k for column in problem.columns])
         k_max = int(self.ks.max())
+        self.rules = tie_rules(k_max)
         self.drawing = Drawing(*class_pools(problem), self.trains, k_max)
         sizes = np.bincount(problem.codes, minlength=problem.n_classes)
         self.depth = problem.n_samples - 1
@@ -163,25 +137,24 @@ class ClasswiseVote:
         kinds = np.zeros(order.n_samples, dtype=np.int32)
         if problem.exclusion is not None:
             kinds = problem.exclusion.groups[own_rows(order)]
-        times = self.rules.for_groups(order, options.average)
         starts, tables = drawing.tables_up_to(int(np.diff(order.indptr).max()))
         width = problem.n_classes if every_class else len(self.ks)
         out = np.zeros((order.n_samples, len(self.trains), width))
         rows = (order.indptr, problem.codes[order.flat_indices], order.tied, own)
         pools = (kinds, drawing.table_of, drawing.own_table_of)
-        tabled = (starts, drawing.pools, drawing.remaining, tables, self.depth)
+        tabled = (starts, drawing.pools, drawing.drawn, drawing.remaining, tables, self.depth)
 
         def run(start: int, stop: int) -> None:
             if problem.vote == "ranked":
-                hit_counts(*rows, start, stop, *pools, *tabled, options.average, self.ks, *times,
-                           out)  # fmt: skip
+                hit_counts(*rows, start, stop, *pools, *tabled, options.average, self.ks,
+                           self.rules, out)  # fmt: skip
             elif np.all(self.ks == 1):
                 nearest_counts(*rows, start, stop, *pools, drawing.pools, drawing.drawn,
-                               self.depth, every_class, options.average, options.tol / 8, *times,
-                               out)  # fmt: skip
+                               self.depth, every_class, options.average, options.tol / 8,
+                               self.rules, out)  # fmt: skip
             else:
                 score_counts(*rows, start, stop, *pools, *tabled, every_class, options.average,
-                             options.share, self.ks, options.tol / 8, *times, self.nodes,
+                             options.share, self.ks, options.tol / 8, self.rules, self.nodes,
                              self.weights, out)  # fmt: skip
 
         map_row_ranges(run, order.n_samples, n_threads)

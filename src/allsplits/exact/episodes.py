@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_episodes import episode_scores
-from allsplits.exact.classwise import TimeRules
 from allsplits.exact.masses import UNIT_ROUNDOFF
 from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
 from allsplits.exact.rational_classwise import exact_class_right
+from allsplits.exact.ties import tie_rules
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 from allsplits.splits import EpisodeLaw
@@ -43,7 +43,7 @@ class _EpisodeVote:
         self.classes = problem.want_samples
         self.width = problem.n_classes if self.classes else 1
         self.sizes = np.array(law.class_sizes)
-        self.rules = TimeRules()
+        self.rules = tie_rules(1)
         self.choose = np.array(
             [
                 [float(comb(a, b)) for b in range(law.n_way + 1)]
@@ -53,12 +53,11 @@ class _EpisodeVote:
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
         labels, own = self.codes[order.flat_indices], self.codes[own_rows(order)]
-        times = self.rules.for_groups(order, self.average)
         out = np.zeros((order.n_samples, self.width))
         map_row_ranges(
             lambda start, stop: episode_scores(
                 order.indptr, labels, order.tied, own, start, stop, self.sizes, self.law.n_way,
-                self.law.k_shot, self.classes, self.average, *times, self.choose, out,
+                self.law.k_shot, self.classes, self.average, self.rules, self.choose, out,
             ),
             order.n_samples,
             n_threads,

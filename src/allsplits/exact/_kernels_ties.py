@@ -1,0 +1,155 @@
+"""Compiled parts of tie groups under class counts: rows of votes at a time within the group.
+
+Before the time λ, a class with γ tied members has Binomial(γ, λ) of them in the prefix, and classes
+stay independent given λ. The binomial weights are taken relative to the largest, so that no group
+is too large for them, and those below 2⁻⁸⁰ of it are left out.
+"""
+
+import numpy as np
+from numba import njit
+
+__all__ = ["choose_rule", "first_tied", "node_of", "row_before", "row_next", "survive_tied"]
+
+#: Binomial weights below this share of the largest are left out.
+FAINT = 2.0**-80
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _binomial_window(n, time):
+    """(first, last, weight of first): the numbers of successes that matter, the likeliest has 1."""
+    odds = time / (1.0 - time)
+    likeliest = min(np.int64((n + 1) * time), n)
+    last = likeliest
+    weight = 1.0
+    while last < n and weight > FAINT:
+        weight *= odds * (n - last) / (last + 1.0)
+        last += 1
+    first = likeliest
+    weight = 1.0
+    while first > 0 and weight > FAINT:
+        weight *= first / (odds * (n - first + 1.0))
+        first -= 1
+    return first, last, weight
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def row_before(table, n, tied, time, width, out):
+    """Votes of a class with n items in the prefix and `tied` in the group, before the time.
+
+    Rows of a table hold [votes, part] one after the other; `width` entries are wanted.
+    """
+    for x in range(width):
+        out[x] = 0.0
+    odds = time / (1.0 - time)
+    first, last, weight = _binomial_window(tied, time)
+    total = 0.0
+    for d in range(first, last + 1):
+        total += weight
+        for x in range(width):
+            out[x] += weight * table[n + d, x]
+        weight *= odds * (tied - d) / (d + 1.0)
+    for x in range(width):
+        out[x] /= total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def row_next(table, remaining, pool, n, tied, time, width, out):
+    """The same, and a tied member of the class is drawn at this very time.
+
+    remaining[votes, part] is how many items are still to be drawn after those votes.
+    """
+    for x in range(width):
+        out[x] = 0.0
+    odds = time / (1.0 - time)
+    first, last, weight = _binomial_window(tied - 1, time)
+    total = 0.0
+    for d in range(first, last + 1):
+        total += weight
+        scale = weight / (pool - n - d)
+        for x in range(width):
+            out[x] += scale * table[n + d, x]
+        weight *= odds * (tied - 1 - d) / (d + 1.0)
+    for x in range(width):
+        out[x] *= tied * remaining[x] / total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _silent(pool, drawn, n, passed):
+    """P(none of `passed` more items of a class is drawn | none of n so far)."""
+    value = 1.0
+    for e in range(passed):
+        left = pool - n - e
+        value *= max(left - drawn, 0) / left
+    return value
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def survive_tied(pool, drawn, n, tied, time):
+    """P(no training item among `tied` more items before the time | none so far)."""
+    odds = time / (1.0 - time)
+    first, last, weight = _binomial_window(tied, time)
+    silent = _silent(pool, drawn, n, first)
+    value, total = 0.0, 0.0
+    for d in range(first, last + 1):
+        total += weight
+        value += weight * silent
+        weight *= odds * (tied - d) / (d + 1.0)
+        if d < tied:
+            left = pool - n - d
+            silent *= max(left - drawn, 0) / left
+    return value / total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def first_tied(pool, drawn, n, tied, time):
+    """P(density) that the first training item of the class is tied and comes at this time."""
+    odds = time / (1.0 - time)
+    first, last, weight = _binomial_window(tied - 1, time)
+    silent = _silent(pool, drawn, n, first)
+    value, total = 0.0, 0.0
+    for d in range(first, last + 1):
+        left = pool - n - d
+        total += weight
+        value += weight * silent * drawn / left
+        weight *= odds * (tied - 1 - d) / (d + 1.0)
+        silent *= max(left - drawn, 0) / left
+    return tied * value / total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def choose_rule(rules, members, n_members, group, table_ids, pools, drawn):
+    """(rule, panels, window): how to integrate over the times of a tie group.
+
+    drawn[table, part] of pools[table] items are drawn from a class. See `ties`: the window is cut
+    into several panels only if the parts expect very different numbers of draws.
+    """
+    most, fewest_expected, most_expected = np.int64(0), np.inf, 0.0
+    for p in range(drawn.shape[1]):
+        expected, highest = 0.0, np.int64(0)
+        for m in range(n_members):
+            d = members[m]
+            t = table_ids[d]
+            expected += group[d] * (drawn[t, p] / pools[t])
+            highest += min(group[d], drawn[t, p])
+        most = max(most, highest)
+        fewest_expected = min(fewest_expected, expected)
+        most_expected = max(most_expected, expected)
+    window = 1.0
+    if fewest_expected > rules.reach:
+        window = rules.reach / fewest_expected
+    span = most_expected + np.sqrt(2.0 * most_expected * rules.spread) + rules.spread
+    span = min(span, float(most)) * window
+    for rule in range(len(rules.sizes)):
+        # All of it is a polynomial of degree most - 1, or the rule is known to be good enough.
+        if (window == 1.0 and 2 * rules.sizes[rule] >= most) or rules.spans[rule] >= span:
+            return rule, np.int64(1), window
+    return rule, np.int64(np.ceil(span / rules.spans[rule])), window
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def node_of(rules, rule, panels, window, q):
+    """(time, weight) of node q of a chosen rule."""
+    panel, node = divmod(q, rules.sizes[rule])
+    node += rules.starts[rule]
+    width = window / panels
+    return (panel + rules.nodes[node]) * width, rules.weights[node] * width
