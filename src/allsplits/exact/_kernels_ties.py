@@ -8,7 +8,15 @@ is too large for them, and those below 2⁻⁸⁰ of it are left out.
 import numpy as np
 from numba import njit
 
-__all__ = ["choose_rule", "first_tied", "node_of", "row_before", "row_next", "survive_tied"]
+__all__ = [
+    "choose_rule",
+    "first_tied",
+    "node_of",
+    "row_before",
+    "row_keys",
+    "row_next",
+    "survive_tied",
+]
 
 #: Binomial weights below this share of the largest are left out.
 FAINT = 2.0**-80
@@ -32,7 +40,7 @@ def _binomial_window(n, time):
     return first, last, weight
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def row_before(table, n, tied, time, width, out):
     """Votes of a class with n items in the prefix and `tied` in the group, before the time.
 
@@ -52,7 +60,7 @@ def row_before(table, n, tied, time, width, out):
         out[x] /= total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def row_next(table, remaining, pool, n, tied, time, width, out):
     """The same, and a tied member of the class is drawn at this very time.
 
@@ -83,7 +91,7 @@ def _silent(pool, drawn, n, passed):
     return value
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def survive_tied(pool, drawn, n, tied, time):
     """P(no training item among `tied` more items before the time | none so far)."""
     odds = time / (1.0 - time)
@@ -100,7 +108,7 @@ def survive_tied(pool, drawn, n, tied, time):
     return value / total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def first_tied(pool, drawn, n, tied, time):
     """P(density) that the first training item of the class is tied and comes at this time."""
     odds = time / (1.0 - time)
@@ -116,7 +124,7 @@ def first_tied(pool, drawn, n, tied, time):
     return tied * value / total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def choose_rule(rules, members, n_members, group, table_ids, pools, drawn):
     """(rule, panels, window): how to integrate over the times of a tie group.
 
@@ -146,10 +154,29 @@ def choose_rule(rules, members, n_members, group, table_ids, pools, drawn):
     return rule, np.int64(np.ceil(span / rules.spans[rule])), window
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def node_of(rules, rule, panels, window, q):
     """(time, weight) of node q of a chosen rule."""
     panel, node = divmod(q, rules.sizes[rule])
     node += rules.starts[rule]
     width = window / panels
     return (panel + rules.nodes[node]) * width, rules.weights[node] * width
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def row_keys(indptr, labels, tied, who, salts, out):
+    """out[i]: two 64-bit keys of (who[i], the numbers of each class in each tie group, in order).
+
+    Within a group the salts of the classes are added up, so their order does not matter.
+    """
+    for i in range(len(who)):
+        for h in range(2):
+            key = np.uint64(who[i]) * salts[0, h]
+            group = np.uint64(0)
+            for e in range(indptr[i], indptr[i + 1]):
+                if not tied[e]:
+                    key = (key ^ group) * salts[1, h]
+                    key ^= key >> np.uint64(29)
+                    group = np.uint64(0)
+                group += salts[2 + labels[e], h]
+            out[i, h] = (key ^ group) * salts[1, h]

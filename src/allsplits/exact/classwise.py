@@ -29,7 +29,7 @@ from allsplits.exact._kernels_nearest import nearest_counts
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column
 from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
 from allsplits.exact.rational_classwise import exact_class_hits, exact_class_right
-from allsplits.exact.ties import tie_rules
+from allsplits.exact.ties import Rows, distinct_rows, tie_rules
 from allsplits.exact.uniform import legendre_rules
 from allsplits.orders import NeighborOrder
 from allsplits.splits import CountsComponent, CountsLaw
@@ -133,14 +133,18 @@ class ClasswiseVote:
     def values(self, order: NeighborOrder, n_threads: int, every_class: bool) -> Floats:
         """Shape (rows, count vectors, columns), or (…, classes) with every_class."""
         problem, drawing, options = self.problem, self.drawing, self.problem.options
-        own = problem.codes[own_rows(order)]
         kinds = np.zeros(order.n_samples, dtype=np.int32)
         if problem.exclusion is not None:
             kinds = problem.exclusion.groups[own_rows(order)]
-        starts, tables = drawing.tables_up_to(int(np.diff(order.indptr).max()))
+        labels = problem.codes[order.flat_indices]
+        rows = Rows(order.indptr, labels, order.tied, problem.codes[own_rows(order)])
+        place: Any = slice(None)
+        if options.average:
+            rows, chosen, place = distinct_rows(rows, kinds)
+            kinds = kinds[chosen]
+        starts, tables = drawing.tables_up_to(int(np.diff(rows.indptr).max()))
         width = problem.n_classes if every_class else len(self.ks)
-        out = np.zeros((order.n_samples, len(self.trains), width))
-        rows = (order.indptr, problem.codes[order.flat_indices], order.tied, own)
+        out = np.zeros((len(rows.own), len(self.trains), width))
         pools = (kinds, drawing.table_of, drawing.own_table_of)
         tabled = (starts, drawing.pools, drawing.drawn, drawing.remaining, tables, self.depth)
 
@@ -157,11 +161,12 @@ class ClasswiseVote:
                              options.share, self.ks, options.tol / 8, self.rules, self.nodes,
                              self.weights, out)  # fmt: skip
 
-        map_row_ranges(run, order.n_samples, n_threads)
+        map_row_ranges(run, len(rows.own), n_threads)
         if problem.vote == "majority":
             for part, train in enumerate(self.trains):
-                self._whole_training_set(out[:, part], train, own, every_class)
-        return out
+                self._whole_training_set(out[:, part], train, rows.own, every_class)
+        found: Floats = out[place]
+        return found
 
     def _whole_training_set(
         self, out: Floats, train: NDArray[np.int64], own: NDArray[np.int32], every_class: bool

@@ -208,6 +208,12 @@ def run(problem: Problem, solver: Solver) -> Answer:
                 solver.add(found)
             step(block.n_rows)
     answer: Answer = solver.finish()
+    if not np.all(np.isfinite(answer.scores)):
+        raise FloatingPointError(
+            "a score came out as NaN or infinite: a number in between was too large or too small "
+            "for floating point. This is a defect of allsplits, please report it; exact=True "
+            "computes in integers"
+        )
     given = isinstance(problem.X, NeighborOrder)
     return replace(answer, search=problem.X.search if given else SearchReport.total(reports))
 

@@ -23,19 +23,24 @@ that integrates each of them within ε gives values within ε. Two ways, the che
   size of the group.
 
 Everything left out this way is below 2⁻⁶⁰ for a sample: less than one rounding.
+
+Samples in the same place with the same class see the same tie groups: each such row is computed
+once (`distinct_rows`).
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import gammaln, roots_legendre
 
-__all__ = ["TieRules", "tie_rules"]
+from allsplits.exact._kernels_ties import row_keys
+
+__all__ = ["Rows", "TieRules", "distinct_rows", "tie_rules"]
 
 Floats = NDArray[np.float64]
 #: log of what a rule may err by, of what lies beyond the window, and of larger draws than expected.
@@ -120,3 +125,34 @@ def _span(n_nodes: int, k: int) -> float:
     if log_error(np.log(1e-6)) > 0:
         return 0.0
     return float(np.exp(brentq(log_error, np.log(1e-6), np.log(1e4))))
+
+
+class Rows(NamedTuple):
+    """The rows of an order as the kernels see them: classes instead of neighbours."""
+
+    indptr: NDArray[np.int64]
+    labels: NDArray[np.int32]
+    tied: NDArray[np.bool_]
+    own: NDArray[np.int32]
+
+
+def distinct_rows(rows: Rows, kinds: NDArray[np.int32]) -> tuple[Rows, NDArray[np.intp], Any]:
+    """(distinct rows, their numbers, where each row is among them).
+
+    Rows are alike if class, kind and the class counts of all tie groups agree. Looking for them
+    pays where most neighbours are tied; elsewhere all rows are taken for distinct.
+    """
+    n = len(rows.own)
+    if n == 0 or rows.tied.mean() < 0.5:
+        return rows, np.arange(n), slice(None)
+    n_classes = int(max(rows.labels.max(), rows.own.max())) + 1
+    salts = np.random.default_rng(0).integers(1, 2**63, size=(2 + n_classes, 2), dtype=np.uint64)
+    keys = np.empty((n, 2), dtype=np.uint64)
+    who = kinds.astype(np.int64) * n_classes + rows.own + 1
+    row_keys(rows.indptr, rows.labels, rows.tied, who, salts * 2 + 1, keys)
+    _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    lengths = np.diff(rows.indptr)[first]
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(rows.indptr.dtype)
+    entries = np.repeat(rows.indptr[first] - indptr[:-1], lengths) + np.arange(indptr[-1])
+    few = Rows(indptr, rows.labels[entries], rows.tied[entries], rows.own[first])
+    return few, first, place.ravel()

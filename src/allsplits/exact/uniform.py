@@ -6,6 +6,8 @@ one. Conditioning as in Celisse & Mary-Huard 2011, any number of classes and tie
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import roots_legendre
@@ -14,6 +16,7 @@ from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels import binomial_table
 from allsplits.exact._kernels_uniform import RARE, score_columns
 from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
+from allsplits.exact.ties import Rows, distinct_rows
 from allsplits.orders import NeighborOrder
 
 __all__ = ["MajorityVote", "VoteTable", "legendre_rules"]
@@ -87,18 +90,22 @@ class MajorityVote:
         width: int,
         every_class: bool,
     ) -> Floats:
-        labels = codes[order.flat_indices]
-        out = np.zeros((order.n_samples, width))
+        rows = Rows(order.indptr, codes[order.flat_indices], order.tied, own)
+        place: Any = slice(None)
+        if self.average:
+            rows, _, place = distinct_rows(rows, np.zeros_like(own))
+        out = np.zeros((len(rows.own), width))
         map_row_ranges(
             lambda start, stop: score_columns(
-                order.indptr, labels, order.tied, own, start, stop, self.n_classes, every_class,
-                self.average, self.share, self.prefixes.ks, self.prefixes.masses, self.k_low,
-                self.k_high, self.table.values, self.nodes, self.weights, out,
+                *rows, start, stop, self.n_classes, every_class, self.average, self.share,
+                self.prefixes.ks, self.prefixes.masses, self.k_low, self.k_high,
+                self.table.values, self.nodes, self.weights, out,
             ),
-            order.n_samples,
+            len(rows.own),
             n_threads,
         )  # fmt: skip
-        return out
+        found: Floats = out[place]
+        return found
 
 
 def legendre_rules(largest: int) -> tuple[Floats, Floats]:
