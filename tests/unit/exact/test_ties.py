@@ -104,7 +104,7 @@ def test_parts_that_draw_very_differently_share_panels():
 
 
 def hypergeometric(pool, drawn, n, b):
-    return Fraction(comb(n, b) * comb(pool - n, drawn - b), comb(pool, drawn))
+    return Fraction(comb(n, b) * comb(pool - n, drawn - b) if b <= drawn else 0, comb(pool, drawn))
 
 
 @pytest.mark.parametrize("tied", [1, 2, 9, 64, 65, 300])
