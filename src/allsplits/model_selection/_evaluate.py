@@ -43,7 +43,9 @@ def evaluate(
     X : array-like, data frame or dask array of shape (n_samples, n_features)
         The samples; the distance matrix with ``metric="precomputed"``; or a NeighborOrder.
     y : array-like of shape (n_samples,)
-        The class labels, or the targets of a regressor.
+        The class labels, or the targets of a regressor, in the order of X. A pandas index is not
+        used to align the two, as in scikit-learn; one that holds the index of X in another order is
+        refused.
     cv : law, scikit-learn splitter, int or None, default=None
         Which training sets are averaged over. None and an int mean stratified folds (5 for None),
         plain folds for a regressor. Splitters stand for the average over all their random states:
@@ -125,4 +127,5 @@ def evaluate(
         classes=setup.samples.classes,
         law=law,
         search=answer.search,
+        row_names=setup.row_names,
     )
