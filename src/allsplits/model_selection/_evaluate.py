@@ -8,6 +8,7 @@ from typing import Any, Literal
 from allsplits.exact import Column, solve
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._setup import Setup, check_options
+from allsplits.splits import BernoulliLaw
 
 __all__ = ["evaluate"]
 
@@ -52,7 +53,8 @@ def evaluate(
         LeaveOneOut, LeavePOut, ShuffleSplit, KFold, RepeatedKFold, StratifiedKFold,
         RepeatedStratifiedKFold, StratifiedShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut,
         GroupShuffleSplit. Laws: FixedSize, ClassCounts, Episodes, Bernoulli, Bootstrap. All splits
-        count equally, whatever the size of their test sets.
+        count equally, whatever the size of their test sets; under Bernoulli and Bootstrap all
+        predictions do.
     scoring : str, default=None
         "accuracy" (default for classifiers); "balanced_accuracy", in which classes count equally;
         "recall@R", which counts a sample as right if any of its R nearest training samples has its
@@ -125,7 +127,7 @@ def evaluate(
         prediction_proba=shares,
         y=setup.y,
         classes=setup.samples.classes,
-        law=law,
+        law=law.given(k) if isinstance(law, BernoulliLaw) else law,
         search=answer.search,
         row_names=setup.row_names,
     )

@@ -66,7 +66,9 @@ class Evaluation:
         Number of voters.
     sample_scores : ndarray of shape (n_samples,)
         How often each sample is right when it is held out; for regression its negative expected
-        squared error (NaN if the law never holds it out).
+        squared error (NaN if the law never holds it out). Where test sets differ in size (unequal
+        folds, groups) each split counts the same, so the splits that hold a sample out are
+        averaged by one over the size of their test sets.
     sample_weight : ndarray of shape (n_samples,)
         What each sample counts: ``score == sum(sample_weight * sample_scores)``.
     sample_fractions : tuple of Fraction or None
