@@ -234,27 +234,25 @@ def check_numbers(name: str, X: Any) -> None:
         raise InvalidInputError(f"{name} must be numeric; got {X.dtype}: {_DATES_AS_NUMBERS}")
 
 
-def check_same_rows(X: Any, **columns: Any) -> None:
-    """Raise if a pandas column has the row names of X in another order.
+def check_same_rows(**tables: Any) -> None:
+    """Raise if pandas tables have the same row names in different orders (by name, X first).
 
     Rows belong together by position, as in scikit-learn. Names that are the same but in another
     order say that something was shuffled or sorted alone; names that are others say nothing.
     """
-    names = pandas_index(X)
-    if names is None:
-        return
-    for name, values in columns.items():
-        others = pandas_index(values)
-        if others is None or len(others) != len(names) or others.equals(names):
+    found = {name: pandas_index(table) for name, table in tables.items()}
+    indexes = [(name, index) for name, index in found.items() if index is not None]
+    for name, others in indexes[1:]:
+        first, names = indexes[0]
+        if len(others) != len(names) or others.equals(names) or Counter(others) != Counter(names):
             continue
-        if Counter(others) == Counter(names):
-            row = next(i for i in range(len(names)) if names[i] != others[i])
-            raise InvalidInputError(
-                f"{name} must be in the order of X; got the same index in another order: row {row} "
-                f"is {shown(names[row])} in X and {shown(others[row])} in {name}. Pass "
-                f"{name}.loc[X.index] to bring it into order, or {name}.to_numpy() if its order is "
-                "right and its index is not"
-            )
+        row = next(i for i in range(len(names)) if names[i] != others[i])
+        raise InvalidInputError(
+            f"{name} must be in the order of {first}; got the same index in another order: row "
+            f"{row} is {shown(names[row])} in {first} and {shown(others[row])} in {name}. Pass "
+            f"{name}.loc[{first}.index] to bring it into order, or {name}.to_numpy() if its order "
+            "is right and its index is not"
+        )
 
 
 def _largest(points: NDArray[np.float64]) -> float:
@@ -423,13 +421,16 @@ def _refuse_kinds(rule: str, column: NDArray[Any]) -> None:
     """Raise if text and numbers (or other kinds) stand side by side."""
     if column.dtype.kind != "O":
         return
-    kinds = {
-        "numbers" if isinstance(value, (numbers.Number, np.bool_)) else type(value).__name__
-        for value in column.tolist()
-    }
+    kinds = {_kind(value) for value in column.tolist()}
     if len(kinds) > 1:
-        found = " and ".join(sorted(kinds)).replace("str", "text")
+        found = " and ".join(sorted(kinds))
         raise InvalidInputError(f"{rule}; got {found}: turn them into one kind, e.g. all text")
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return "text"
+    return "numbers" if isinstance(value, (numbers.Number, np.bool_)) else type(value).__name__
 
 
 def _unmixed(values: Any) -> Any:

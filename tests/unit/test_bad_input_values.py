@@ -85,6 +85,25 @@ def test_a_mask_that_hides_nothing_is_no_mask():
     )
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([np.str_("a"), "b", "c"] * 10, dtype=object),
+        pd.Series(["a", "b", "c"] * 10, dtype="category"),
+        pd.Series(["a", "b", "c"] * 10, dtype="string"),
+        pl.Series(["a", "b", "c"] * 10, dtype=pl.Categorical),
+        ("a", "b", "c") * 10,
+        pd.Series([0, 1, 2] * 10, dtype="Int64"),
+        [True, False, False] * 10,
+        [np.int8(0), 1, np.float64(2)] * 10,
+    ],
+    ids=["str_", "category", "string", "polars", "tuple", "Int64", "bool", "numbers"],
+)
+def test_labels_of_one_kind_however_they_are_stored(labels):
+    found = evaluate(KNN, X, labels)
+    assert len(found.classes) == len(set(np.asarray(labels).tolist()))
+
+
 def test_dates_without_gaps_are_labels_but_no_numbers():
     assert len(evaluate(KNN, X, DAYS).classes) == 2
     refused(lambda: evaluate(REGRESSOR, X, DAYS), "y", "numeric", "datetime64")

@@ -126,6 +126,18 @@ def test_groups_are_looked_at_as_well():
     refused(lambda: cmc_curve(X, y, cv=ClassCounts(1), groups=wrong), "groups", "order of X")
 
 
+def test_labels_and_groups_are_compared_where_the_samples_have_no_index():
+    groups = pd.Series(np.arange(N) % 4, index=NAMES)
+    cv = LeaveOneGroupOut()
+    for samples in (POINTS, order_neighbors(POINTS)):
+        evaluate(KNN, samples, y, cv=cv, groups=groups)
+        refused(
+            lambda s=samples: evaluate(KNN, s, y, cv=cv, groups=groups.iloc[SHUFFLED]),
+            "groups must be in the order of y",
+            "groups.loc[y.index]",
+        )
+
+
 def test_an_index_of_its_own_says_nothing():
     """As in scikit-learn, rows belong together by position."""
     expected = evaluate(KNN, POINTS, y.to_numpy()).score

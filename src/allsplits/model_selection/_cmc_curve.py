@@ -93,7 +93,7 @@ def cmc_curve(
                 "groups need a gallery with fixed class counts, cv=ClassCounts(...); got "
                 f"{shown(cv)}"
             )
-        check_same_rows(X, groups=groups)
+        check_same_rows(X=X, y=y, groups=groups)
         numbers = check_groups(groups, setup.samples.n_samples)
         problem = replace(problem, exclusion=Exclusion(numbers, exclude == "identity"))
         _check_queries(problem, exclude)

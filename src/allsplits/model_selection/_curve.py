@@ -39,7 +39,7 @@ class Curve:
     scoring : str
         Name of the score.
     error_bounds : ndarray
-        Each score is off by no more than this.
+        Each score is off by no more than this; one number is a bound for all.
     fractions : tuple of Fraction or None
         The scores as fractions, with ``exact=True``.
     search : SearchReport
@@ -53,6 +53,10 @@ class Curve:
     error_bounds: NDArray[np.float64]
     fractions: tuple[Fraction, ...] | None = None
     search: SearchReport = field(default_factory=SearchReport)
+
+    def __post_init__(self) -> None:
+        bounds = np.broadcast_to(np.asarray(self.error_bounds, dtype=np.float64), len(self.scores))
+        object.__setattr__(self, "error_bounds", bounds)
 
     @property
     def error_bound(self) -> float:
@@ -99,6 +103,11 @@ class Curve:
         ax = pyplot.subplots()[1] if ax is None else ax
         marker = "o" if len(self.x) <= 100 else None
         ax.plot(self.x, self.scores, color="black", linewidth=1.2, marker=marker, markersize=3)
+        if self._n_wide:
+            low, high = self.scores - self.error_bounds, self.scores + self.error_bounds
+            ax.fill_between(
+                self.x, low, high, color="black", alpha=0.15, label="certain to lie here"
+            )
         ax.plot(
             [self.best], [self.best_score], marker="D", markersize=9, linestyle="none",
             markerfacecolor="#E69F00", markeredgecolor="black",
@@ -118,16 +127,16 @@ class Curve:
 
     def __repr__(self) -> str:
         values = f"{self.x[0]} … {self.x[-1]}" if len(self.x) > 1 else str(self.x[0])
+        wide = f"; {self._n_wide} of {len(self.x)} known only to ± {self.error_bound:.1g}"
+        wide = "" if self.search.approximate or not self._n_wide else wide
         return (
             f"Curve({self.scoring} for {self.parameter} = {values}: "
             f"best {in_digits(self.best_score)}"
             f"{self.search.bound(self.error_bounds[self._choice.position])} at {self.best}"
-            f"{self._widest()}{self.search.note})"
+            f"{wide}{self.search.note})"
         )
 
-    def _widest(self) -> str:
-        """What to say where some scores are intervals rather than values."""
-        wide = int(np.sum(self.error_bounds > KNOWN * np.abs(self.scores).max()))
-        if not wide or self.search.approximate:
-            return ""
-        return f"; {wide} of {len(self.x)} known only to ± {self.error_bound:.1g}"
+    @property
+    def _n_wide(self) -> int:
+        """How many scores are intervals rather than values."""
+        return int(np.sum(self.error_bounds > KNOWN * np.abs(self.scores).max()))

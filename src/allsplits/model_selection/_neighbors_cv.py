@@ -86,7 +86,7 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
                 f"p must be one number; got {shown(self.p)}. Several powers are candidates for the "
                 "metric: metric=('manhattan', 'euclidean', 'chebyshev') is p = 1, 2 and infinity"
             )
-        check_same_rows(X, y=y, groups=groups)
+        check_same_rows(X=X, y=y, groups=groups)
         check_numbers("X", X)
         check_unmasked("y", y)
 

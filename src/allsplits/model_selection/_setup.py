@@ -69,7 +69,7 @@ class Setup:
         """Check everything before any work is done."""
         settings = read_estimator(estimator)
         parsed = Scoring.parse(scoring, regression=settings.regression)
-        check_same_rows(X, y=y, groups=groups)
+        check_same_rows(X=X, y=y, groups=groups)
         names = row_names(X, y)
         if not isinstance(X, NeighborOrder):
             X = read_points(X, settings.metric)

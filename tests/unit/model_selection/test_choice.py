@@ -1,5 +1,6 @@
 """Which candidate is best: rounding does not decide between equals, guesses do not win."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -109,3 +110,19 @@ def test_wide_intervals_are_shown():
     assert "best 0.800000 ± 1e-14 at 1; 2 of 3 known only to ± 0.2" in repr(wide)
     assert wide.frame("pandas")["error_bound"].tolist() == [1e-14, 0.05, 0.2]
     assert "known only" not in repr(curve([0.8, 0.7], 1e-14))
+
+
+def test_wide_intervals_are_drawn():
+    wide = curve([0.8, 0.7, 0.75], [1e-14, 0.05, 0.2])
+    (band,) = wide.plot().collections
+    drawn = band.get_paths()[0].vertices
+    assert drawn[:, 1].max() == 0.75 + 0.2
+    assert drawn[:, 1].min() == 0.75 - 0.2
+    assert not curve([0.8, 0.7], 1e-14).plot().collections
+    plt.close("all")
+
+
+def test_one_bound_is_a_bound_for_all():
+    one = Curve("n_neighbors", np.array([1, 2]), np.array([0.5, 0.6]), "accuracy", 1e-3)
+    assert one.error_bounds.tolist() == [1e-3, 1e-3]
+    assert one.error_bound == 1e-3
