@@ -67,6 +67,30 @@ def test_equal_candidates_are_chosen_in_the_order_given():
         assert (model.cv_results_["rank_test_score"] == 1).all()
 
 
+def on_first(a, b):
+    return abs(a[0] - b[0])
+
+
+def on_second(a, b):
+    return abs(a[1] - b[1])
+
+
+def test_rounding_does_not_decide_between_equal_metrics():
+    """The second feature is the first one with rows of a class exchanged: scores are the same."""
+    rounded = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([0, 1, 2], 8)
+        feature = rng.normal(size=24) + y
+        exchanged = np.concatenate([rng.permutation(8) + 8 * c for c in range(3)])
+        X = np.column_stack([feature, feature[exchanged]])
+        for metrics in ((on_first, on_second), (on_second, on_first)):
+            model = KNeighborsClassifierCV([3], metric=metrics).fit(X, y)
+            assert model.best_params_["metric"] is metrics[0]
+        rounded += len(set(model.cv_results_["mean_test_score"])) > 1
+    assert rounded > 2
+
+
 def test_the_same_metric_under_two_names_is_a_tie():
     X, y = load_wine(return_X_y=True)
     for names in (("minkowski", "euclidean"), ("euclidean", "minkowski")):
