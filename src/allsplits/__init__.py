@@ -1,6 +1,7 @@
 """Nearest-neighbour learning evaluated exactly: the average over every possible split.
 
-The public names are loaded when they are first used, so that importing the package is quick.
+All public names are here; those of the pictures are in `allsplits.plots` as well. They are loaded
+when they are first used, so that importing the package is quick.
 """
 
 from importlib import import_module
@@ -8,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from allsplits.active import ActiveLearner, CommitteeQuery, Simulation, simulate
-    from allsplits.boosting import UNNClassifier, UNNClassifierCV
-    from allsplits.lazy import LazyRegressor, local_constant_path
+    from allsplits.boosting import Loss, ThetaScores, Trust, UNNClassifier, UNNClassifierCV
+    from allsplits.lazy import LazyRegressor, LocalModels, LocalPaths, local_constant_path
     from allsplits.model_selection import (
         Comparison,
         Curve,
@@ -30,6 +31,15 @@ if TYPE_CHECKING:
         order_from_index,
         order_neighbors,
     )
+    from allsplits.plots import (
+        CMCCurveDisplay,
+        ComparisonDisplay,
+        ConfusionMatrixDisplay,
+        DecisionMapDisplay,
+        LearningCurveDisplay,
+        SampleDifficultyDisplay,
+        ValidationCurveDisplay,
+    )
     from allsplits.prototypes import (
         CondensedReduced,
         FastCondensed,
@@ -48,11 +58,15 @@ __all__ = [
     "ActiveLearner",
     "Bernoulli",
     "Bootstrap",
+    "CMCCurveDisplay",
     "ClassCounts",
     "CommitteeQuery",
     "Comparison",
+    "ComparisonDisplay",
     "CondensedReduced",
+    "ConfusionMatrixDisplay",
     "Curve",
+    "DecisionMapDisplay",
     "Episodes",
     "Evaluation",
     "FastCondensed",
@@ -64,12 +78,20 @@ __all__ = [
     "KNeighborsClassifierCV",
     "KNeighborsRegressorCV",
     "LazyRegressor",
+    "LearningCurveDisplay",
+    "LocalModels",
+    "LocalPaths",
+    "Loss",
     "NeighborOrder",
     "Report",
+    "SampleDifficultyDisplay",
     "SearchReport",
     "Simulation",
+    "ThetaScores",
+    "Trust",
     "UNNClassifier",
     "UNNClassifierCV",
+    "ValidationCurveDisplay",
     "VoronoiComplexity",
     "cmc_curve",
     "compare",
@@ -89,11 +111,15 @@ _HOME_OF = {
     "ActiveLearner": "active",
     "Bernoulli": "splits",
     "Bootstrap": "splits",
+    "CMCCurveDisplay": "plots",
     "ClassCounts": "splits",
-    "CondensedReduced": "prototypes",
     "CommitteeQuery": "active",
     "Comparison": "model_selection",
+    "ComparisonDisplay": "plots",
+    "CondensedReduced": "prototypes",
+    "ConfusionMatrixDisplay": "plots",
     "Curve": "model_selection",
+    "DecisionMapDisplay": "plots",
     "Episodes": "splits",
     "Evaluation": "model_selection",
     "FastCondensed": "prototypes",
@@ -105,13 +131,21 @@ _HOME_OF = {
     "KNeighborsClassifierCV": "model_selection",
     "KNeighborsRegressorCV": "model_selection",
     "LazyRegressor": "lazy",
+    "LearningCurveDisplay": "plots",
+    "LocalModels": "lazy",
+    "LocalPaths": "lazy",
+    "Loss": "boosting",
     "NeighborOrder": "orders",
     "Report": "reports",
+    "SampleDifficultyDisplay": "plots",
     "SearchReport": "orders",
-    "VoronoiComplexity": "prototypes",
     "Simulation": "active",
+    "ThetaScores": "boosting",
+    "Trust": "boosting",
     "UNNClassifier": "boosting",
     "UNNClassifierCV": "boosting",
+    "ValidationCurveDisplay": "plots",
+    "VoronoiComplexity": "prototypes",
     "cmc_curve": "model_selection",
     "compare": "model_selection",
     "evaluate": "model_selection",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import narwhals as nw
@@ -15,36 +17,71 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from allsplits._frames import pandas_index
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
 __all__ = [
+    "LARGEST",
     "check_choice",
     "check_column",
     "check_count",
     "check_counts",
+    "check_flag",
     "check_fraction",
     "check_groups",
     "check_labels",
     "check_not_negative",
+    "check_numbers",
     "check_points",
+    "check_same_rows",
     "check_targets",
+    "check_unmasked",
     "keep_fitting",
+    "shown",
 ]
 
 #: Beyond this the square of a difference overflows.
-_LARGEST = 1e150
+LARGEST = 1e150
 #: Whoever has one of these searches for neighbours.
 _SEARCH_METHODS = ("kneighbors", "knn_query", "neighbor_graph", "ntotal")
 #: A sparse X is made dense if it has at most this many entries (1 GiB).
 _LARGEST_DENSE = 1 << 27
 #: Types that embeddings are stored in; all of them fit into float64, which is the first choice.
 _KEPT_TYPES = (np.float64, np.float32, np.float16, np.int8, np.uint8)
+#: Errors show this many items of a list, and this many characters of anything.
+_MOST_ITEMS, _MOST_CHARACTERS, _MOST_BITS = 6, 160, 256
+
+
+def shown(value: Any) -> str:
+    """How an error shows what was given: in plain Python, long lists cut to their first items."""
+    if isinstance(value, np.ndarray) and value.ndim > 1:
+        return f"an array of shape {value.shape}"
+    if isinstance(value, (list, tuple, np.ndarray)):
+        items = [shown(item) for item in islice(value, _MOST_ITEMS)]
+        more = [f"… {len(value):,} in all"] if len(value) > _MOST_ITEMS else []
+        text = f"[{', '.join(items + more)}]"
+    elif isinstance(value, (np.datetime64, np.timedelta64)):
+        text = str(value)
+    elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        # Python itself refuses to print integers of some thousand digits.
+        return f"an integer of {value.bit_length():,} bits"
+    else:
+        text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise unless `value` is True or False: a word such as "no" would count as True."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidTypeError(f"{name} must be True or False; got {shown(value)}")
 
 
 def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
     """Raise unless `value` is one of `allowed`."""
-    if not any(value is option or value == option for option in allowed):
-        raise InvalidInputError(f"{name} must be one of {list(allowed)}; got {value!r}")
+    # An array compared with a word is an array.
+    single = np.ndim(value) == 0
+    if not any(value is option or (single and value == option) for option in allowed):
+        raise InvalidInputError(f"{name} must be one of {list(allowed)}; got {shown(value)}")
 
 
 def check_count(
@@ -52,11 +89,11 @@ def check_count(
 ) -> int:
     """Return `value` as an int within bounds."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise InvalidTypeError(f"{name} must be an integer; got {value!r}")
+        raise InvalidTypeError(f"{name} must be an integer; got {shown(value)}")
     count = int(value)
     if count < at_least or (at_most is not None and count > at_most):
         bounds = f"at least {at_least}" if at_most is None else f"from {at_least} to {at_most}"
-        raise InvalidInputError(f"{name} must be {bounds}{why}; got {count}")
+        raise InvalidInputError(f"{name} must be {bounds}{why}; got {shown(count)}")
     return count
 
 
@@ -67,7 +104,9 @@ def check_counts(
     if isinstance(values, numbers.Integral):
         values = [values]
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise InvalidTypeError(f"{name} must be an integer or a list of integers; got {values!r}")
+        raise InvalidTypeError(
+            f"{name} must be an integer or a list of integers; got {shown(values)}"
+        )
     counts = [
         check_count(f"each value of {name}", value, at_least=at_least, at_most=at_most, why=why)
         for value in values
@@ -75,7 +114,7 @@ def check_counts(
     if not counts:
         raise InvalidInputError(f"{name} must hold at least one value; got none")
     if len(set(counts)) < len(counts):
-        raise InvalidInputError(f"{name} must hold each value once; got {counts}")
+        raise InvalidInputError(f"{name} must hold each value once; got {shown(counts)}")
     return counts
 
 
@@ -83,7 +122,9 @@ def keep_fitting(name: str, counts: list[int], most: int, what: str) -> list[int
     """Candidates of at most `most`; says which are left out, and raises if none remains."""
     fitting = [count for count in counts if count <= most]
     if not fitting:
-        raise InvalidInputError(f"{name} must hold a value of at most {most}, {what}; got {counts}")
+        raise InvalidInputError(
+            f"{name} must hold a value of at most {most}, {what}; got {shown(counts)}"
+        )
     if len(fitting) < len(counts):
         warnings.warn(
             f"{name} above {most}, {what}, are left out: {len(fitting)} of {len(counts)} "
@@ -97,19 +138,19 @@ def keep_fitting(name: str, counts: list[int], most: int, what: str) -> list[int
 def check_fraction(name: str, value: Any, *, allow_one: bool = False) -> float:
     """Return a float between 0 and 1, not 0 itself; 1 itself only if allowed."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise InvalidTypeError(f"{name} must be a number between 0 and 1; got {value!r}")
+        raise InvalidTypeError(f"{name} must be a number between 0 and 1; got {shown(value)}")
     if not 0 < float(value) <= 1 or (value == 1 and not allow_one):
         where = "be above 0 and at most 1" if allow_one else "lie strictly between 0 and 1"
-        raise InvalidInputError(f"{name} must {where}; got {value!r}")
+        raise InvalidInputError(f"{name} must {where}; got {shown(value)}")
     return float(value)
 
 
 def check_not_negative(name: str, value: Any) -> float:
     """Return a finite float of at least 0."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise InvalidTypeError(f"{name} must be a number; got {value!r}")
+        raise InvalidTypeError(f"{name} must be a number; got {shown(value)}")
     if not 0 <= float(value) < math.inf:
-        raise InvalidInputError(f"{name} must be at least 0 and finite; got {value!r}")
+        raise InvalidInputError(f"{name} must be at least 0 and finite; got {shown(value)}")
     return float(value)
 
 
@@ -133,6 +174,7 @@ def check_points(
             f"{name} must be given, an array of shape (n_samples, n_features); got None"
         )
     _refuse_neighbors(name, X, precomputed)
+    check_numbers(name, X)
     X = _collected(X)
     _refuse_text_columns(name, X)
     if issparse(X):
@@ -150,21 +192,67 @@ def check_points(
             ensure_min_samples=at_least,
             input_name=name,
         )
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         samples = "sample" if at_least == 1 else "samples"
         raise InvalidInputError(
             f"{name} must be a numeric array of shape (n_samples, n_features) without NaN or "
             f"infinity, with at least {at_least} {samples}; got: {error}"
         ) from error
     largest = _largest(points)
-    if largest > _LARGEST:
+    if largest > LARGEST:
         raise InvalidInputError(
-            f"{name} must hold values below {_LARGEST:g} in size so that squares stay finite; "
+            f"{name} must hold values below {LARGEST:g} in size so that squares stay finite; "
             f"got {largest:g}: rescale it"
         )
     if precomputed:
         _check_distance_matrix(points, symmetric)
     return np.asarray(points)
+
+
+#: Dates would be counted in whatever unit they are stored in, and NaT as a large number.
+_DATES_AS_NUMBERS = "turn dates into numbers first, in a unit of your choice"
+
+
+def _holds_dates(values: Any) -> bool:
+    return getattr(getattr(values, "dtype", None), "kind", "") in ("m", "M")
+
+
+def check_unmasked(name: str, values: Any) -> None:
+    """Raise if a mask hides values: scikit-learn's own checks drop the mask."""
+    masked = int(np.ma.getmaskarray(values).sum()) if np.ma.isMaskedArray(values) else 0
+    if masked:
+        raise InvalidInputError(
+            f"{name} must not hold masked values; got {masked} of {values.size}"
+            f" masked: drop these rows, or fill them in with {name}.filled(...)"
+        )
+
+
+def check_numbers(name: str, X: Any) -> None:
+    """Raise if X hides what is no number, and scikit-learn would make one of it."""
+    check_unmasked(name, X)
+    if _holds_dates(X):
+        raise InvalidInputError(f"{name} must be numeric; got {X.dtype}: {_DATES_AS_NUMBERS}")
+
+
+def check_same_rows(**tables: Any) -> None:
+    """Raise if pandas tables have the same row names in different orders (by name, X first).
+
+    Rows belong together by position, as in scikit-learn. Names that are the same but in another
+    order say that something was shuffled or sorted alone; names that are others say nothing.
+    """
+    found = {name: pandas_index(table) for name, table in tables.items()}
+    indexes = [(name, index) for name, index in found.items() if index is not None]
+    for name, others in indexes[1:]:
+        first, names = indexes[0]
+        if len(others) != len(names) or others.equals(names) or Counter(others) != Counter(names):
+            continue
+        row = next(i for i in range(len(names)) if names[i] != others[i])
+        raise InvalidInputError(
+            f"{name} must be in the order of {first}; got the same index in another order: row "
+            f"{row} is {shown(names[row])} in {first} and {shown(others[row])} in {name}. Pass "
+            f"{name}.loc[{first}.index] to bring it into order, or {name}.to_numpy() if its order "
+            "is right and its index is not"
+        )
 
 
 def _largest(points: NDArray[np.float64]) -> float:
@@ -217,7 +305,7 @@ def _refuse_text_columns(name: str, X: Any) -> None:
         ]
         if text:
             raise InvalidInputError(
-                f"{name} must be numeric; got a frame with other columns {text}: "
+                f"{name} must be numeric; got a frame with other columns {shown(text)}: "
                 "drop or encode them"
             )
 
@@ -250,19 +338,21 @@ def check_labels(
 ) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return (classes, codes): the sorted classes and each sample's position among them."""
     labels = check_column("y", y, n_samples)
+    _refuse_missing("y", labels)
+    _refuse_kinds("y must hold class labels of one kind", labels)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise InvalidInputError("y must hold class labels; got NaN or infinity among them")
+        raise InvalidInputError("y must hold class labels; got infinity among them")
     try:
         # Integers and strings are labels; looking at them costs more than a small search.
         if labels.dtype.kind not in "iubUS":
             check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise InvalidInputError(f"y must hold class labels of one kind; got: {error}") from error
     if several and len(classes) < 2:
         raise InvalidInputError(
             f"y must have at least 2 classes; got 1 class: every one of the {n_samples} samples "
-            f"is {classes[0]!r}"
+            f"is {shown(classes[0])}"
         )
     return classes, codes.astype(np.int32)
 
@@ -270,30 +360,97 @@ def check_labels(
 def check_targets(y: Any, n_samples: int) -> NDArray[np.float64]:
     """Return y as a finite float64 column for regression."""
     values = check_column("y", y, n_samples)
+    if _holds_dates(values):
+        raise InvalidInputError(
+            f"y must be numeric for regression; got {values.dtype}: {_DATES_AS_NUMBERS}"
+        )
+    _refuse_missing("y", values)
     try:
         targets = values.astype(np.float64)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise InvalidInputError(f"y must be numeric for regression; got: {error}") from error
     if not np.isfinite(targets).all():
         raise InvalidInputError("y must be finite for regression; got NaN or infinity")
+    largest = _largest(targets)
+    if largest > LARGEST:
+        raise InvalidInputError(
+            f"y must hold values below {LARGEST:g} in size so that squares stay finite; "
+            f"got {largest:g}: rescale it"
+        )
     return targets
 
 
 def check_groups(groups: Any, n_samples: int) -> NDArray[np.int32]:
     """Return group numbers 0, 1, … for each sample."""
     column = check_column("groups", groups, n_samples)
+    _refuse_missing("groups", column)
+    _refuse_kinds("groups must hold values of one kind", column)
     try:
         return np.unique(column, return_inverse=True)[1].astype(np.int32)
     except TypeError as error:
         raise InvalidInputError(f"groups must hold values of one kind; got: {error}") from error
 
 
+def _refuse_missing(name: str, column: NDArray[Any]) -> None:
+    if column.dtype.kind == "f":
+        missing = np.isnan(column)
+    elif column.dtype.kind in "mM":
+        missing = np.isnat(column)
+    elif column.dtype.kind == "O":
+        missing = np.array([_is_missing(value) for value in column.tolist()], dtype=bool)
+    else:
+        return
+    rows = np.flatnonzero(missing)
+    if len(rows):
+        value = column[rows[0]]
+        found = "NaN" if isinstance(value, (float, np.floating)) else value
+        raise InvalidInputError(
+            f"{name} must not hold missing values; got {found} in row {rows[0]} ({len(rows)} of "
+            f"{len(column)} rows): drop these rows or fill them in"
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas' own marks of a missing value refuse to be compared.
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (numbers.Number, np.datetime64)) and bool(value != value)
+
+
+def _refuse_kinds(rule: str, column: NDArray[Any]) -> None:
+    """Raise if text and numbers (or other kinds) stand side by side."""
+    if column.dtype.kind != "O":
+        return
+    kinds = {_kind(value) for value in column.tolist()}
+    if len(kinds) > 1:
+        found = " and ".join(sorted(kinds))
+        raise InvalidInputError(f"{rule}; got {found}: turn them into one kind, e.g. all text")
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return "text"
+    return "numbers" if isinstance(value, (numbers.Number, np.bool_)) else type(value).__name__
+
+
+def _unmixed(values: Any) -> Any:
+    """A list as an array, in which numpy must not turn numbers and NaN into text."""
+    if not isinstance(values, (list, tuple)):
+        return values
+    array = np.asarray(values)
+    text = array.dtype.kind in "US" and array.ndim == 1
+    if text and not all(isinstance(value, (str, bytes)) for value in values):
+        return np.array(values, dtype=object)
+    return array
+
+
 def check_column(name: str, values: Any, n_samples: int) -> NDArray[Any]:
     """Return one value for each sample as a one-dimensional array."""
     if values is None:
         raise InvalidInputError(f"{name} must be given, one value for each sample; got None")
+    check_unmasked(name, values)
     try:
-        column = column_or_1d(_collected(values))
+        column = column_or_1d(_unmixed(_collected(values)))
     except (ValueError, TypeError) as error:
         raise InvalidInputError(f"{name} must be one column; got: {error}") from error
     if len(column) != n_samples:

@@ -55,7 +55,7 @@ def test_max_states(max_states):
 
 def test_other_laws_say_which_would_do():
     knn = KNeighborsClassifier(3, weights="distance")
-    with pytest.raises(UnsupportedError, match=r"class counts.*KFold"):
+    with pytest.raises(UnsupportedError, match=r"stratified folds.*KFold"):
         evaluate(knn, X, y, cv=StratifiedKFold(4))
 
 

@@ -2,6 +2,9 @@
 
 import subprocess
 import sys
+from importlib import import_module
+
+import pytest
 
 import allsplits
 from allsplits import exceptions
@@ -11,10 +14,14 @@ PUBLIC = {
     "Bernoulli",
     "Bootstrap",
     "ClassCounts",
+    "CMCCurveDisplay",
     "CondensedReduced",
     "CommitteeQuery",
     "Comparison",
+    "ComparisonDisplay",
+    "ConfusionMatrixDisplay",
     "Curve",
+    "DecisionMapDisplay",
     "Episodes",
     "Evaluation",
     "FastCondensed",
@@ -26,8 +33,16 @@ PUBLIC = {
     "KNeighborsClassifierCV",
     "KNeighborsRegressorCV",
     "LazyRegressor",
+    "LearningCurveDisplay",
+    "LocalModels",
+    "LocalPaths",
+    "Loss",
     "NeighborOrder",
     "Report",
+    "SampleDifficultyDisplay",
+    "ThetaScores",
+    "Trust",
+    "ValidationCurveDisplay",
     "VoronoiComplexity",
     "SearchReport",
     "Simulation",
@@ -53,10 +68,22 @@ def test_every_promised_name_is_public():
 
 
 def test_all_is_sorted_and_complete():
-    names = [name for name in allsplits.__all__ if not name.startswith("__")]
-    assert len(names) == len(set(names))
+    assert allsplits.__all__ == sorted(set(allsplits.__all__))
     for name in allsplits.__all__:
         assert hasattr(allsplits, name), name
+
+
+ROOMS = ["active", "boosting", "lazy", "model_selection", "plots", "prototypes", "reports"]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_what_a_room_offers_is_public(room):
+    """The rooms below these (orders, splits, exact) have names for each other as well."""
+    offered = import_module(f"allsplits.{room}").__all__
+    assert sorted(offered) == sorted(set(offered))
+    assert set(offered) <= set(allsplits.__all__)
+    for name in offered:
+        assert getattr(allsplits, name).__module__.startswith(f"allsplits.{room}")
 
 
 def test_public_objects_say_where_they_belong_and_what_they_do():

@@ -36,16 +36,32 @@ SUPPORTED: dict[tuple[str, str], Callable[[Problem], Solver]] = {
 }
 
 
+#: What users call the kinds of laws, and the kinds of votes.
+_AS_CV = {
+    "fixed size": "KFold, LeavePOut, ShuffleSplit or FixedSize",
+    "independent draws": "Bernoulli",
+    "draws with replacement": "Bootstrap",
+    "class counts": "stratified folds or ClassCounts",
+    "episodes": "Episodes",
+    "whole groups": "LeavePGroupsOut or GroupShuffleSplit",
+}
+_AS_VOTE = {
+    "majority": "a KNeighborsClassifier with weights='uniform'",
+    "ranked": "scoring='recall@R'",
+    "mean": "a KNeighborsRegressor with weights='uniform'",
+    "weighted": "a KNeighborsClassifier with weights='distance' or a function",
+    "weighted mean": "a KNeighborsRegressor with weights='distance' or a function",
+}
+
+
 def solve(problem: Problem) -> Answer:
-    """Answer a problem, or list what can be answered."""
-    pair = (problem.columns[0].law.kind, problem.vote)
-    if pair not in SUPPORTED:
-        known = "; ".join(f"{law} with {vote}" for law, vote in SUPPORTED)
-        instead = ""
-        if problem.weights is not None:
-            instead = ". Use weights='uniform', or a law of fixed size such as cv=KFold(5)"
+    """Answer a problem, or say what could be asked instead."""
+    law, vote = problem.columns[0].law.kind, problem.vote
+    if (law, vote) not in SUPPORTED:
+        other_cv = [_AS_CV[kind] for kind, known in SUPPORTED if known == vote]
+        other_votes = [_AS_VOTE[known] for kind, known in SUPPORTED if kind == law]
         raise UnsupportedError(
-            f"a law of {pair[0]} with a {pair[1]} vote has no exact formula here; "
-            f"supported: {known}{instead}"
+            f"cv ({_AS_CV[law]}) has no exact average for {_AS_VOTE[vote]}. Pass as cv "
+            f"{', '.join(other_cv)}; or keep cv for {', '.join(other_votes)}"
         )
-    return run(problem, SUPPORTED[pair](problem.without_data()))
+    return run(problem, SUPPORTED[law, vote](problem.without_data()))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits._validation import check_choice, check_counts, check_groups
+from allsplits._validation import check_choice, check_counts, check_groups, check_same_rows, shown
 from allsplits.exact import Column, Exclusion, solve
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._curve import Curve
@@ -90,8 +90,10 @@ def cmc_curve(
     if groups is not None:
         if not isinstance(law, CountsLaw):
             raise UnsupportedError(
-                f"groups need a gallery with fixed class counts, cv=ClassCounts(...); got {cv!r}"
+                "groups need a gallery with fixed class counts, cv=ClassCounts(...); got "
+                f"{shown(cv)}"
             )
+        check_same_rows(X=X, y=y, groups=groups)
         numbers = check_groups(groups, setup.samples.n_samples)
         problem = replace(problem, exclusion=Exclusion(numbers, exclude == "identity"))
         _check_queries(problem, exclude)
@@ -101,7 +103,7 @@ def cmc_curve(
         x=np.array(rank_list),
         scores=answer.scores,
         scoring="recall",
-        error_bound=float(answer.error_bound.max()),
+        error_bounds=answer.error_bound,
         fractions=answer.fractions,
         search=answer.search,
     )
@@ -110,7 +112,7 @@ def cmc_curve(
 def _read_ranks(ranks: Any, gallery: int) -> list[int]:
     if ranks is None:
         return list(range(1, min(50, gallery) + 1))
-    return check_counts("ranks", ranks, at_least=1)
+    return check_counts("ranks", ranks, at_least=1, at_most=np.iinfo(np.int64).max)
 
 
 def _check_queries(problem: Any, exclude: str) -> None:

@@ -8,13 +8,16 @@ difference by its part in the first score less its part in the second; the inter
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
+from allsplits._optional import import_optional
+from allsplits._validation import shown
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import (
@@ -24,6 +27,11 @@ from allsplits.model_selection._interval import (
     sampling_groups,
     score_limits,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from allsplits._frames import DataFrame
 
 __all__ = ["Comparison", "compare"]
 
@@ -68,15 +76,58 @@ class Comparison:
         """Number of samples on which the second is better."""
         return int(np.sum(self.sample_differences < -self.error_bound))
 
-    def frame(self, backend: str | None = None) -> Any:
-        """One row per sample, as a pandas or polars data frame."""
+    def frame(self, backend: str | None = None) -> DataFrame:
+        """One row per sample, with its name where it has one (see `Evaluation.frame`)."""
         columns = {
             "label": self.first.y,
             "first": self.first.sample_scores,
             "second": self.second.sample_scores,
             "difference": self.sample_differences,
         }
-        return make_frame(columns, backend)
+        return make_frame(columns, backend, _common_names(self.first, self.second))
+
+    @property
+    def _contributions(self) -> NDArray[np.float64]:
+        """What each sample adds to the difference, largest first, if it adds anything."""
+        parts = [
+            np.nan_to_num(e.sample_scores) * e.sample_weight for e in (self.first, self.second)
+        ]
+        added = np.sort(parts[0] - parts[1])[::-1]
+        return added[np.abs(added) > self.error_bound / len(added)]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how the difference adds up: what the first gains, what it loses, the interval.
+
+        The line rises over the samples that speak for the first and falls over those that speak for
+        the second, and ends at the difference, which is drawn with its interval.
+        """
+        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
+        ax = pyplot.subplots(layout="constrained")[1] if ax is None else ax
+        added = self._contributions
+        total, top = np.concatenate([[0.0], np.cumsum(added)]), int(np.sum(added > 0))
+        for part, sign, color, hatch in (
+            (slice(0, top + 1), "for the first", "#56B4E9", ""),
+            (slice(top, None), "for the second", "#E69F00", "///"),
+        ):
+            height = total[part]
+            ax.fill_between(
+                np.arange(len(total))[part], height, facecolor=color, edgecolor="black",
+                hatch=hatch, linewidth=0.8,
+                label=f"{len(height) - 1:,} samples {sign}: {height[-1] - height[0]:+.4f}",
+            )  # fmt: skip
+        low, high = self.interval
+        reach = [[self.difference - low], [high - self.difference]]
+        label = f"difference {self.difference:+.4f}, {self.interval.confidence:.4g} interval"
+        ax.errorbar([len(added)], [self.difference], reach, fmt="D", color="black", capsize=6,
+                    markerfacecolor="white", label=label)  # fmt: skip
+        ax.axhline(0, color="black", linewidth=0.8)
+        ax.set(
+            xlabel="samples on which the two differ, best for the first at the left",
+            ylabel=f"difference of {self.first.scoring}",
+            title="first less second, sample by sample",
+        )  # fmt: skip
+        ax.legend(loc="lower center")
+        return ax
 
     def __repr__(self) -> str:
         low, high = self.interval
@@ -157,6 +208,18 @@ def _check_pair(a: Any, b: Any) -> None:
             f"{len(a.y)} and {len(b.y)} samples"
             + (" with different labels" if len(a.y) == len(b.y) else "")
         )
+    if a.row_names is not None and b.row_names is not None:
+        moved = np.flatnonzero(a.row_names != b.row_names)
+        if len(moved) and Counter(a.row_names.tolist()) == Counter(b.row_names.tolist()):
+            raise InvalidInputError(
+                "evaluation_a and evaluation_b must be of the same samples in the same order; got "
+                f"row_names in another order, for example {shown(a.row_names[moved[0]])} and "
+                f"{shown(b.row_names[moved[0]])} in row {moved[0]}"
+            )
+
+
+def _common_names(a: Evaluation, b: Evaluation) -> NDArray[Any] | None:
+    return a.row_names if a.row_names is not None else b.row_names
 
 
 def _common_groups(a: Evaluation, b: Evaluation) -> NDArray[Any] | None:

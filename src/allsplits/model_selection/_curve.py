@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
 from allsplits._optional import import_optional
+from allsplits.model_selection._choice import KNOWN, Choice, choose_best
+from allsplits.model_selection._scoring import in_digits
 from allsplits.orders import SearchReport
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from allsplits._frames import DataFrame
 
 __all__ = ["Curve"]
 
@@ -30,8 +38,8 @@ class Curve:
         The exact average over all splits at each value.
     scoring : str
         Name of the score.
-    error_bound : float
-        No score is off by more than this.
+    error_bounds : ndarray
+        Each score is off by no more than this; one number is a bound for all.
     fractions : tuple of Fraction or None
         The scores as fractions, with ``exact=True``.
     search : SearchReport
@@ -42,36 +50,64 @@ class Curve:
     x: NDArray[np.int64]
     scores: NDArray[np.float64]
     scoring: str
-    error_bound: float
+    error_bounds: NDArray[np.float64]
     fractions: tuple[Fraction, ...] | None = None
     search: SearchReport = field(default_factory=SearchReport)
 
+    def __post_init__(self) -> None:
+        bounds = np.broadcast_to(np.asarray(self.error_bounds, dtype=np.float64), len(self.scores))
+        object.__setattr__(self, "error_bounds", bounds)
+
+    @property
+    def error_bound(self) -> float:
+        """No score is off by more than this."""
+        return float(self.error_bounds.max())
+
     @property
     def best(self) -> int:
-        """The value with the best score (the first one if several are equal up to rounding)."""
-        equal = self.scores >= self.scores.max() - 2 * self.error_bound
-        return int(self.x[np.argmax(equal)])
+        """The value with the best score; the first one where several are equal within their bounds.
+
+        A score that is known only within a wide interval counts by its lower end.
+        """
+        return int(self.x[self._choice.position])
 
     @property
     def best_score(self) -> float:
-        """The best score."""
-        return float(self.scores.max())
+        """The score at `best`."""
+        return float(self.scores[self._choice.position])
+
+    @property
+    def could_be_best(self) -> NDArray[np.bool_]:
+        """Which values could be best: their intervals reach the best guaranteed score."""
+        return self._choice.could_be_best
+
+    @cached_property
+    def _choice(self) -> Choice:
+        return choose_best(self.scores, self.error_bounds)
 
     @property
     def log_scale(self) -> bool:
         """Whether the values span so much that a logarithmic axis reads better."""
         return bool(self.x[-1] > 200 * max(1, self.x[0]))
 
-    def frame(self, backend: str | None = None) -> Any:
-        """One row per value, as a pandas or polars data frame."""
-        return make_frame({self.parameter: self.x, self.scoring: self.scores}, backend)
+    def frame(self, backend: str | None = None) -> DataFrame:
+        """One row per value with its score and bound, as a pandas or polars data frame."""
+        columns = {
+            self.parameter: self.x, self.scoring: self.scores, "error_bound": self.error_bounds
+        }  # fmt: skip
+        return make_frame(columns, backend)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the curve with the best value marked; returns the matplotlib Axes."""
         pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
         ax = pyplot.subplots()[1] if ax is None else ax
         marker = "o" if len(self.x) <= 100 else None
         ax.plot(self.x, self.scores, color="black", linewidth=1.2, marker=marker, markersize=3)
+        if self._n_wide:
+            low, high = self.scores - self.error_bounds, self.scores + self.error_bounds
+            ax.fill_between(
+                self.x, low, high, color="black", alpha=0.15, label="certain to lie here"
+            )
         ax.plot(
             [self.best], [self.best_score], marker="D", markersize=9, linestyle="none",
             markerfacecolor="#E69F00", markeredgecolor="black",
@@ -80,7 +116,10 @@ class Curve:
         if self.log_scale:
             ax.set_xscale("log")
         else:
-            ax.xaxis.get_major_locator().set_params(integer=True)
+            ticker = import_optional("matplotlib.ticker", extra="plot", purpose="plot()")
+            ax.xaxis.set_major_locator(
+                ticker.MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10])
+            )
         ax.set(xlabel=self.parameter, ylabel=self.scoring, title="exact average over all splits")
         ax.grid(alpha=0.3)
         ax.legend()
@@ -88,8 +127,16 @@ class Curve:
 
     def __repr__(self) -> str:
         values = f"{self.x[0]} … {self.x[-1]}" if len(self.x) > 1 else str(self.x[0])
+        wide = f"; {self._n_wide} of {len(self.x)} known only to ± {self.error_bound:.1g}"
+        wide = "" if self.search.approximate or not self._n_wide else wide
         return (
             f"Curve({self.scoring} for {self.parameter} = {values}: "
-            f"best {self.best_score:.6f}{self.search.bound(self.error_bound)} at {self.best}"
-            f"{self.search.note})"
+            f"best {in_digits(self.best_score)}"
+            f"{self.search.bound(self.error_bounds[self._choice.position])} at {self.best}"
+            f"{wide}{self.search.note})"
         )
+
+    @property
+    def _n_wide(self) -> int:
+        """How many scores are intervals rather than values."""
+        return int(np.sum(self.error_bounds > KNOWN * np.abs(self.scores).max()))

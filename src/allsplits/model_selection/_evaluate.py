@@ -8,6 +8,7 @@ from typing import Any, Literal
 from allsplits.exact import Column, solve
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._setup import Setup, check_options
+from allsplits.splits import BernoulliLaw
 
 __all__ = ["evaluate"]
 
@@ -43,14 +44,17 @@ def evaluate(
     X : array-like, data frame or dask array of shape (n_samples, n_features)
         The samples; the distance matrix with ``metric="precomputed"``; or a NeighborOrder.
     y : array-like of shape (n_samples,)
-        The class labels, or the targets of a regressor.
+        The class labels, or the targets of a regressor, in the order of X. A pandas index is not
+        used to align the two, as in scikit-learn; one that holds the index of X in another order is
+        refused.
     cv : law, scikit-learn splitter, int or None, default=None
         Which training sets are averaged over. None and an int mean stratified folds (5 for None),
         plain folds for a regressor. Splitters stand for the average over all their random states:
         LeaveOneOut, LeavePOut, ShuffleSplit, KFold, RepeatedKFold, StratifiedKFold,
         RepeatedStratifiedKFold, StratifiedShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut,
         GroupShuffleSplit. Laws: FixedSize, ClassCounts, Episodes, Bernoulli, Bootstrap. All splits
-        count equally, whatever the size of their test sets.
+        count equally, whatever the size of their test sets; under Bernoulli and Bootstrap all
+        predictions do.
     scoring : str, default=None
         "accuracy" (default for classifiers); "balanced_accuracy", in which classes count equally;
         "recall@R", which counts a sample as right if any of its R nearest training samples has its
@@ -123,6 +127,7 @@ def evaluate(
         prediction_proba=shares,
         y=setup.y,
         classes=setup.samples.classes,
-        law=law,
+        law=law.given(k) if isinstance(law, BernoulliLaw) else law,
         search=answer.search,
+        row_names=setup.row_names,
     )

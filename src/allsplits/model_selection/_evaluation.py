@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import log10
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
 from allsplits._optional import import_optional
+from allsplits._validation import check_count
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._interval import (
     Interval,
@@ -20,7 +21,14 @@ from allsplits.model_selection._interval import (
     sampling_groups,
     score_limits,
 )
+from allsplits.model_selection._scoring import in_digits
 from allsplits.orders import SearchReport
+from allsplits.splits import Law
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from allsplits._frames import DataFrame
 
 __all__ = ["Evaluation", "count_in_words"]
 
@@ -58,7 +66,9 @@ class Evaluation:
         Number of voters.
     sample_scores : ndarray of shape (n_samples,)
         How often each sample is right when it is held out; for regression its negative expected
-        squared error (NaN if the law never holds it out).
+        squared error (NaN if the law never holds it out). Where test sets differ in size (unequal
+        folds, groups) each split counts the same, so the splits that hold a sample out are
+        averaged by one over the size of their test sets.
     sample_weight : ndarray of shape (n_samples,)
         What each sample counts: ``score == sum(sample_weight * sample_scores)``.
     sample_fractions : tuple of Fraction or None
@@ -71,10 +81,13 @@ class Evaluation:
         The true labels or targets.
     classes : ndarray of shape (n_classes,) or None
         The classes, in the order of the columns (None for regression).
-    law : object
+    law : SizeLaw, CountsLaw, GroupLaw, EpisodeLaw, BernoulliLaw or BootstrapLaw
         The law of the training sets.
     search : SearchReport
         How neighbours were found: ``search.backend``, ``search.approximate``.
+    row_names : ndarray of shape (n_samples,) or None
+        The pandas index of X (or of y), where there is one other than 0, 1, 2, …:
+        ``result.row_names[result.hardest()]`` names the hardest samples.
     """
 
     score: float
@@ -88,8 +101,9 @@ class Evaluation:
     prediction_proba: NDArray[np.float64] | None
     y: NDArray[Any]
     classes: NDArray[Any] | None
-    law: Any
+    law: Law
     search: SearchReport = field(default_factory=SearchReport)
+    row_names: NDArray[Any] | None = None
 
     @property
     def n_splits(self) -> int:
@@ -111,7 +125,16 @@ class Evaluation:
         return matrix
 
     def hardest(self, n: int = 10) -> NDArray[np.intp]:
-        """Row numbers of the samples most often wrong, worst first."""
+        """Row numbers of the samples most often wrong, worst first.
+
+        They count from 0 whatever the index of X is; `row_names` has the names.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many.
+        """
+        check_count("n", n)
         return np.argsort(self.sample_scores, kind="stable")[:n]
 
     def interval(self, confidence: float = 0.95) -> Interval:
@@ -153,8 +176,11 @@ class Evaluation:
             limits=score_limits(self.scoring),
         )
 
-    def frame(self, backend: str | None = None) -> Any:
-        """One row per sample, as a pandas or polars data frame."""
+    def frame(self, backend: str | None = None) -> DataFrame:
+        """One row per sample, as a pandas or polars data frame.
+
+        Row names are the index of the pandas frame, and a column "row" of the polars frame.
+        """
         columns: dict[str, Any] = {
             "label": self.y,
             "score": self.sample_scores,
@@ -164,9 +190,9 @@ class Evaluation:
             columns["most_often"] = self.classes[np.argmax(self.prediction_proba, axis=1)]
             for name, share in zip(self.classes, self.prediction_proba.T, strict=True):
                 columns[f"share_{name}"] = share
-        return make_frame(columns, backend)
+        return make_frame(columns, backend, self.row_names)
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the expected confusion matrix, each row as shares of its class."""
         if self.confusion is None or self.classes is None:
             raise InvalidInputError(f"{self.scoring} gives no classes, so there is no confusion")
@@ -192,6 +218,7 @@ class Evaluation:
     def __repr__(self) -> str:
         k = "" if self.scoring.startswith("recall@") else f", n_neighbors={self.n_neighbors}"
         return (
-            f"Evaluation({self.scoring}={self.score:.6f}{self.search.bound(self.error_bound)}{k}, "
+            f"Evaluation({self.scoring}={in_digits(self.score)}"
+            f"{self.search.bound(self.error_bound)}{k}, "
             f"exact over {count_in_words(self.n_splits)} splits: {self.law}{self.search.note})"
         )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 
-from allsplits._validation import check_counts, check_fraction
+from allsplits._validation import check_counts, check_flag, check_fraction, shown
 from allsplits.exact import Column, solve
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._curve import Curve
@@ -26,7 +26,7 @@ def learning_curve(
     X: Any,
     y: Any,
     *,
-    train_sizes: Iterable[float] | None = None,
+    train_sizes: float | Iterable[float] | None = None,
     stratify: bool = False,
     scoring: str | None = None,
     distance_ties: Literal["average", "index"] = "average",
@@ -46,11 +46,11 @@ def learning_curve(
 
     Parameters
     ----------
-    train_sizes : iterable of int or float, default=None
+    train_sizes : int, float or iterable of them, default=None
         Numbers of training samples, or fractions of all samples (rounded down). None means every
         size from 1 to n - 1 for one neighbour, and a logarithmic grid from k to n - 1 otherwise.
-        With `stratify` they are numbers of samples from each class; None means every number up
-        to one less than the smallest class.
+        With `stratify` they are numbers of samples from each class, or fractions of the smallest
+        class; None means every number up to one less than the smallest class.
     stratify : bool, default=False
         Take the same number of training samples ("shots") from each class.
     estimator, X, y and all others :
@@ -73,6 +73,7 @@ def learning_curve(
         distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, vote_tol=vote_tol,
         max_states=max_states, backend=backend, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
+    check_flag("stratify", stratify)
     setup = Setup.read(estimator, X, y, scoring, options)
     k = setup.scoring.rank or setup.settings.n_neighbors
     voters = k if setup.scoring.rank is None else 1
@@ -91,7 +92,7 @@ def learning_curve(
         x=np.array(sizes),
         scores=answer.scores,
         scoring=setup.scoring.name,
-        error_bound=float(answer.error_bound.max()),
+        error_bounds=answer.error_bound,
         fractions=answer.fractions,
         search=answer.search,
     )
@@ -108,7 +109,8 @@ def _read_shots(train_sizes: Any, voters: int, class_sizes: Any) -> list[int]:
     if train_sizes is None:
         return list(range(smallest, largest + 1))
     why = " samples of each class (one of the smallest class must be left to test)"
-    return check_counts("train_sizes", train_sizes, at_least=smallest, at_most=largest, why=why)
+    counts = _as_counts(train_sizes, largest + 1)
+    return check_counts("train_sizes", counts, at_least=smallest, at_most=largest, why=why)
 
 
 def _read_sizes(train_sizes: Any, smallest: int, n: int) -> list[int]:
@@ -117,12 +119,21 @@ def _read_sizes(train_sizes: Any, smallest: int, n: int) -> list[int]:
             return list(range(1, n))
         grid = np.geomspace(smallest, n - 1, _GRID_POINTS)
         return sorted({round(size) for size in grid})
-    if isinstance(train_sizes, (str, bytes)) or not isinstance(train_sizes, Iterable):
-        raise InvalidTypeError(f"train_sizes must be a list of sizes or None; got {train_sizes!r}")
-    counts = [
-        size if isinstance(size, Integral) else int(check_fraction("train_sizes", size) * n)
-        for size in train_sizes
-    ]
+    counts = _as_counts(train_sizes, n)
     return check_counts(
         "train_sizes", counts, at_least=smallest, at_most=n - 1, why=f" of {n} samples"
     )
+
+
+def _as_counts(train_sizes: Any, whole: int) -> list[Any]:
+    """One size or several; fractions of the whole become numbers, rounded down."""
+    if isinstance(train_sizes, Real):
+        train_sizes = [train_sizes]
+    if isinstance(train_sizes, (str, bytes)) or not isinstance(train_sizes, Iterable):
+        raise InvalidTypeError(
+            f"train_sizes must be a size, a list of sizes or None; got {shown(train_sizes)}"
+        )
+    return [
+        size if isinstance(size, Integral) else int(check_fraction("train_sizes", size) * whole)
+        for size in train_sizes
+    ]

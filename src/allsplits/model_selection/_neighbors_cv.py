@@ -12,8 +12,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from allsplits._validation import check_counts, keep_fitting
-from allsplits.exceptions import InvalidInputError
+from allsplits._validation import (
+    check_counts,
+    check_numbers,
+    check_same_rows,
+    check_unmasked,
+    keep_fitting,
+    shown,
+)
+from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.model_selection._choice import choose_best, ranks
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._setup import Setup, check_options
 from allsplits.model_selection._validation_curve import curve_over_neighbors
@@ -38,8 +46,17 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         groups : array-like of shape (n_samples,), default=None
             Groups, for laws that keep groups together.
         """
+        self._check_given(X, y, groups)
         numeric = issubclass(self._Estimator, KNeighborsRegressor)
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, y_numeric=numeric)
+        given = y
+        try:
+            X, y = validate_data(
+                self, X, y, dtype=np.float64, ensure_min_samples=2, y_numeric=numeric
+            )
+        except OverflowError as error:
+            raise InvalidInputError(
+                f"X and y must hold numbers of float64; got: {error}"
+            ) from error
         options = check_options(
             distance_ties=self.distance_ties,
             label_ties=getattr(self, "label_ties", "first"),
@@ -48,8 +65,9 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             n_jobs=self.n_jobs,
         )
         pairs = list(product(_several("weights", self.weights), _several("metric", self.metric)))
+        # What scikit-learn makes of y no longer shows what was wrong with it.
         setups = {
-            pair: Setup.read(self._estimator(1, *pair), X, y, self.scoring, options, groups)
+            pair: Setup.read(self._estimator(1, *pair), X, given, self.scoring, options, groups)
             for pair in pairs
         }
         law = setups[pairs[0]].resolve(self.cv)
@@ -57,18 +75,46 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         self.curves_ = {
             pair: curve_over_neighbors(setup, law, ks) for pair, setup in setups.items()
         }
-        chosen = max(pairs, key=lambda pair: self.curves_[pair].best_score)
-        self.curve_: Curve = self.curves_[chosen]
-        self.best_score_ = self.curve_.best_score
-        self.best_params_ = {
-            "n_neighbors": self.curve_.best, "weights": chosen[0], "metric": chosen[1]
-        }  # fmt: skip
-        self.best_estimator_ = self._estimator(self.curve_.best, *chosen).fit(X, y)
+        self._choose(ks, pairs)
+        self.best_estimator_ = self._estimator(**self.best_params_).fit(X, y)
         return self
 
-    def _estimator(self, k: int, weights: Any, metric: Any) -> Any:
+    def _check_given(self, X: Any, y: Any, groups: Any) -> None:
+        """What scikit-learn's own checks let pass."""
+        if isinstance(self.p, Iterable):
+            raise InvalidTypeError(
+                f"p must be one number; got {shown(self.p)}. Several powers are candidates for the "
+                "metric: metric=('manhattan', 'euclidean', 'chebyshev') is p = 1, 2 and infinity"
+            )
+        check_same_rows(X=X, y=y, groups=groups)
+        check_numbers("X", X)
+        check_unmasked("y", y)
+
+    def _choose(self, ks: list[int], pairs: list[tuple[Any, Any]]) -> None:
+        """Compare all candidates, ordered by k, then weights, then metric, each as given."""
+        curves = [self.curves_[pair] for pair in pairs]
+        scores = np.column_stack([curve.scores for curve in curves]).ravel()
+        bounds = np.column_stack([curve.error_bounds for curve in curves]).ravel()
+        params = [
+            {"n_neighbors": k, "weights": weights, "metric": metric}
+            for k, (weights, metric) in product(ks, pairs)
+        ]
+        self.best_index_, could_be_best = choose_best(scores, bounds)
+        self.best_params_ = params[self.best_index_]
+        self.best_score_ = float(scores[self.best_index_])
+        self.curve_: Curve = curves[self.best_index_ % len(pairs)]
+        self.cv_results_ = {
+            "params": params,
+            **{f"param_{name}": [each[name] for each in params] for name in self.best_params_},
+            "mean_test_score": scores,
+            "rank_test_score": ranks(scores, bounds),
+            "error_bound": bounds,
+            "could_be_best": could_be_best,
+        }
+
+    def _estimator(self, n_neighbors: int, weights: Any, metric: Any) -> Any:
         return self._Estimator(
-            k, weights=weights, metric=metric, p=self.p, metric_params=self.metric_params,
+            n_neighbors, weights=weights, metric=metric, p=self.p, metric_params=self.metric_params,
             n_jobs=self.n_jobs,
         )  # fmt: skip
 
@@ -93,6 +139,7 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         return self.best_estimator_
 
     def _new(self, X: Any) -> NDArray[np.float64]:
+        check_numbers("X", X)
         points: NDArray[np.float64] = validate_data(self, X, dtype=np.float64, reset=False)
         return points
 
@@ -123,9 +170,20 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
     Attributes
     ----------
     best_params_ : dict
-        The chosen n_neighbors, weights and metric.
+        The chosen n_neighbors, weights and metric. Candidates that are equal within their error
+        bounds are tied, so that rounding does not decide: the first one wins, by the order of
+        `n_neighbors`, then `weights`, then `metric`. A score that is known only within a wide
+        interval (weighted votes) counts by its lower end.
     best_score_ : float
         Their exact score.
+    best_index_ : int
+        Their position in `cv_results_`.
+    cv_results_ : dict
+        One entry for each candidate, as in scikit-learn's searches, ready for a data frame: params,
+        param_n_neighbors, param_weights, param_metric; mean_test_score, the mean over all splits;
+        error_bound, by which it may be off; rank_test_score, one more than the number of candidates
+        that are certainly better; could_be_best, whether its interval reaches the best guaranteed
+        score.
     curve_ : Curve
         Exact scores of all numbers of neighbours, for the chosen weights and metric.
     curves_ : dict
@@ -216,9 +274,20 @@ class KNeighborsRegressorCV(RegressorMixin, _NeighborsCV):  # type: ignore[misc]
     Attributes
     ----------
     best_params_ : dict
-        The chosen n_neighbors, weights and metric.
+        The chosen n_neighbors, weights and metric. Candidates that are equal within their error
+        bounds are tied, so that rounding does not decide: the first one wins, by the order of
+        `n_neighbors`, then `weights`, then `metric`. A score that is known only within a wide
+        interval (weighted votes) counts by its lower end.
     best_score_ : float
         Their exact score.
+    best_index_ : int
+        Their position in `cv_results_`.
+    cv_results_ : dict
+        One entry for each candidate, as in scikit-learn's searches, ready for a data frame: params,
+        param_n_neighbors, param_weights, param_metric; mean_test_score, the mean over all splits;
+        error_bound, by which it may be off; rank_test_score, one more than the number of candidates
+        that are certainly better; could_be_best, whether its interval reaches the best guaranteed
+        score.
     curve_ : Curve
         Exact scores of all numbers of neighbours, for the chosen weights and metric.
     curves_ : dict

@@ -6,11 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from allsplits._validation import shown
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["Scoring"]
+__all__ = ["Scoring", "in_digits"]
 
-_RECALL = re.compile(r"recall@([1-9][0-9]*)")
+#: Up to 18 digits, which fit into 64 bits.
+_RECALL = re.compile(r"recall@([1-9][0-9]{0,17})")
 
 
 @dataclass(frozen=True)
@@ -23,19 +25,27 @@ class Scoring:
     @classmethod
     def parse(cls, scoring: Any, *, regression: bool) -> Scoring:
         """Read the name of a score; None is the usual one."""
+        name = scoring if isinstance(scoring, str) else ""
         if regression:
-            if scoring not in (None, "neg_mean_squared_error"):
+            if scoring is not None and name != "neg_mean_squared_error":
                 raise InvalidInputError(
-                    f"scoring must be 'neg_mean_squared_error' for a regressor; got {scoring!r}"
+                    "scoring must be 'neg_mean_squared_error' for a regressor; got "
+                    f"{shown(scoring)}"
                 )
             return cls("neg_mean_squared_error")
-        name = "accuracy" if scoring is None else scoring
+        if scoring is None:
+            return cls("accuracy")
         if name in ("accuracy", "balanced_accuracy"):
             return cls(name)
-        match = _RECALL.fullmatch(name) if isinstance(name, str) else None
+        match = _RECALL.fullmatch(name)
         if match is None:
             raise InvalidInputError(
                 "scoring must be 'accuracy', 'balanced_accuracy' or 'recall@R' with R = 1, 2, … "
-                f"(for example 'recall@5'); got {scoring!r}"
+                f"of at most 18 digits (for example 'recall@5'); got {shown(scoring)}"
             )
         return cls(name, int(match.group(1)))
+
+
+def in_digits(score: float) -> str:
+    """How a score is printed: six decimals, or six digits of a large squared error."""
+    return f"{score:.6f}" if abs(score) < 1e6 else f"{score:.6g}"

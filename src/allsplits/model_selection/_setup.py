@@ -9,13 +9,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits._frames import row_names
 from allsplits._threads import thread_count
 from allsplits._validation import (
     check_choice,
     check_count,
+    check_flag,
     check_groups,
     check_labels,
+    check_same_rows,
     check_targets,
+    shown,
 )
 from allsplits.exact import Column, Options, Problem
 from allsplits.exceptions import InvalidInputError
@@ -32,12 +36,14 @@ def check_options(**values: Any) -> Options:
     options = Options(**values)
     check_choice("distance_ties", options.distance_ties, ("average", "index"))
     check_choice("label_ties", options.label_ties, ("first", "share"))
+    check_flag("exact", options.exact)
+    check_flag("progress", options.progress)
     check_backend(options.backend)
     if not isinstance(options.tol, numbers.Real) or not 0 <= options.tol < 1:
-        raise InvalidInputError(f"tol must be a number from 0 to below 1; got {options.tol!r}")
+        raise InvalidInputError(f"tol must be a number from 0 to below 1; got {shown(options.tol)}")
     if not isinstance(options.vote_tol, numbers.Real) or not 0 < options.vote_tol < 1:
         raise InvalidInputError(
-            f"vote_tol must be a number between 0 and 1; got {options.vote_tol!r}"
+            f"vote_tol must be a number between 0 and 1; got {shown(options.vote_tol)}"
         )
     check_count("max_states", options.max_states, at_least=64)
     thread_count(options.n_jobs)
@@ -54,6 +60,7 @@ class Setup:
     settings: VoteSettings
     scoring: Scoring
     options: Options
+    row_names: NDArray[Any] | None = None
 
     @classmethod
     def read(
@@ -62,6 +69,8 @@ class Setup:
         """Check everything before any work is done."""
         settings = read_estimator(estimator)
         parsed = Scoring.parse(scoring, regression=settings.regression)
+        check_same_rows(X=X, y=y, groups=groups)
+        names = row_names(X, y)
         if not isinstance(X, NeighborOrder):
             X = read_points(X, settings.metric)
         n = X.n_samples if isinstance(X, NeighborOrder) else len(X)
@@ -69,10 +78,10 @@ class Setup:
         if settings.regression:
             targets = check_targets(y, n)
             samples = Samples(n, groups=numbers_of_groups)
-            return cls(X, targets, samples, settings, parsed, options)
+            return cls(X, targets, samples, settings, parsed, options, names)
         classes, codes = check_labels(y, n)
         samples = Samples(n, classes, codes, numbers_of_groups)
-        return cls(X, classes[codes], samples, settings, parsed, options)
+        return cls(X, classes[codes], samples, settings, parsed, options, names)
 
     def class_codes(self) -> NDArray[np.int32]:
         """Class numbers, or an error for regression."""
@@ -113,9 +122,19 @@ class Setup:
             n_classes=0 if samples.classes is None else len(samples.classes),
             targets=self.y if regression else np.empty(0),
             vote=vote,
-            columns=columns,
+            columns=columns if vote != "ranked" else [_within_reach(c) for c in columns],
             balanced=self.scoring.name == "balanced_accuracy",
             want_samples=want_samples,
             options=self.options,
             weights=weights,
         )
+
+
+def _within_reach(column: Column) -> Column:
+    """The column for a rank that some training set has: beyond that nothing is left to look at."""
+    law = column.law
+    if law.kind == "independent draws":
+        # Here R is a condition on the training set, so a larger one asks something else.
+        return column
+    copies = law.kind == "draws with replacement"
+    return Column(min(column.k, law.n_samples if copies else law.n_samples - 1), law)

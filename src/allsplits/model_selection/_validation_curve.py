@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from allsplits._validation import check_counts
+from allsplits._validation import check_counts, shown
 from allsplits.exact import Column, solve
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._curve import Curve
@@ -15,13 +15,17 @@ from allsplits.model_selection._setup import Setup, check_options
 
 __all__ = ["curve_over_neighbors", "validation_curve"]
 
+_DEFAULT = range(1, 51)
+
 
 def validation_curve(
     estimator: Any,
     X: Any,
     y: Any,
     *,
-    n_neighbors: Iterable[int] = range(1, 51),
+    n_neighbors: Iterable[int] = _DEFAULT,
+    param_name: str = "n_neighbors",
+    param_range: Iterable[int] | None = None,
     cv: Any = None,
     scoring: str | None = None,
     groups: Any = None,
@@ -41,6 +45,9 @@ def validation_curve(
     ----------
     n_neighbors : iterable of int, default=range(1, 51)
         The numbers of neighbours; they replace the estimator's own.
+    param_name, param_range :
+        scikit-learn's way to say the same: ``param_name="n_neighbors"``, the only parameter that
+        varies here, and its values in place of `n_neighbors`.
     estimator, X, y, cv and all others :
         As in `evaluate`; recall@R does not depend on n_neighbors and is refused.
 
@@ -65,9 +72,22 @@ def validation_curve(
     )  # fmt: skip
     setup = Setup.read(estimator, X, y, scoring, options, groups)
     law = setup.resolve(cv)
-    ks = check_counts("n_neighbors", n_neighbors)
+    ks = _read_values(n_neighbors, param_name, param_range)
     setup.check_neighbors(max(ks), law)
     return curve_over_neighbors(setup, law, ks)
+
+
+def _read_values(n_neighbors: Any, param_name: Any, param_range: Any) -> list[int]:
+    if not isinstance(param_name, str) or param_name != "n_neighbors":
+        raise InvalidInputError(
+            "param_name must be 'n_neighbors', of which all values come from one search; got "
+            f"{shown(param_name)}: for another parameter call evaluate for each of its values"
+        )
+    if param_range is None:
+        return check_counts("n_neighbors", n_neighbors)
+    if n_neighbors is not _DEFAULT:
+        raise InvalidInputError("n_neighbors and param_range say the same: pass one of them")
+    return check_counts("param_range", param_range)
 
 
 def curve_over_neighbors(setup: Setup, law: Any, ks: list[int]) -> Curve:
@@ -83,7 +103,7 @@ def curve_over_neighbors(setup: Setup, law: Any, ks: list[int]) -> Curve:
         x=np.array(ks),
         scores=answer.scores,
         scoring=setup.scoring.name,
-        error_bound=float(answer.error_bound.max()),
+        error_bounds=answer.error_bound,
         fractions=answer.fractions,
         search=answer.search,
     )

@@ -4,6 +4,7 @@ All are readable in greyscale and by colour-blind people: classes differ by mark
 well as by colour (Okabe & Ito's palette), and maps of shares use cividis.
 """
 
+from allsplits.plots._comparison import ComparisonDisplay
 from allsplits.plots._confusion import ConfusionMatrixDisplay
 from allsplits.plots._curves import CMCCurveDisplay, LearningCurveDisplay, ValidationCurveDisplay
 from allsplits.plots._difficulty import SampleDifficultyDisplay
@@ -11,6 +12,7 @@ from allsplits.plots._map import DecisionMapDisplay
 
 __all__ = [
     "CMCCurveDisplay",
+    "ComparisonDisplay",
     "ConfusionMatrixDisplay",
     "DecisionMapDisplay",
     "LearningCurveDisplay",

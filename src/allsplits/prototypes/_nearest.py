@@ -36,6 +36,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None
     prototypes_: NDArray[np.float64]
     prototype_labels_: NDArray[Any]
+    classes_: NDArray[Any]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of the nearest prototype, the one of the lowest row at equal distance."""
@@ -45,3 +46,11 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         positions = nearest_positions(points, self.prototypes_, self.n_jobs)
         labels: NDArray[Any] = self.prototype_labels_[positions]
         return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """One for the class of the nearest prototype, which alone votes, and zero for the others.
+
+        The columns are the classes in the order of `classes_`.
+        """
+        given = self.predict(X)[:, None] == self.classes_
+        return np.asarray(given, dtype=np.float64)

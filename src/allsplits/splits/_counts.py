@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._validation import check_count
+from allsplits._validation import check_count, shown
 from allsplits.exceptions import InvalidInputError
 
 __all__ = ["ClassCounts", "CountsComponent", "CountsLaw"]
@@ -115,9 +115,11 @@ class ClassCounts:
             count = check_count("counts (of ClassCounts)", self.counts, at_least=1)
             return (count,) * len(classes)
         names = classes.tolist()
-        if set(self.counts) != set(names):
+        missing = [name for name in names if name not in self.counts]
+        if missing or len(self.counts) > len(names):
+            lacking = f", without {shown(missing)}" if missing else ""
             raise InvalidInputError(
-                f"counts (of ClassCounts) must name every class of y once: {names}; "
-                f"got {list(self.counts)}"
+                f"counts (of ClassCounts) must name every class of y once: {shown(names)}; "
+                f"got {shown(list(self.counts))}{lacking}"
             )
         return tuple(self.counts[name] for name in names)

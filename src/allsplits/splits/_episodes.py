@@ -59,8 +59,9 @@ class EpisodeLaw:
 class Episodes:
     """Few-shot episodes: `n_way` random classes, `k_shot` support items of each, 1-NN.
 
-    Queries are all other items of the chosen classes; the classes of an episode count equally.
-    Where benchmarks average 600 or 10,000 random episodes, this is the average over all of them.
+    Queries are all other items of the chosen classes; the classes of an episode count equally, and
+    so do all choices of classes, however many support sets each has. Where benchmarks average 600
+    or 10,000 random episodes, this is the average over all of them.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit
 
-from allsplits._validation import check_count
+from allsplits._validation import check_count, shown
 from allsplits.exceptions import InvalidInputError
 from allsplits.splits._fixed import SizeLaw
 
@@ -63,7 +63,7 @@ def group_law(groups: Any, n_test: int, n_train: int | None, cv: Any) -> GroupLa
     n_groups = int(numbers.max()) + 1
     if n_groups < 2:
         raise InvalidInputError(
-            f"groups must hold at least 2 different groups for cv={cv!r}; got {n_groups}"
+            f"groups must hold at least 2 different groups for cv={shown(cv)}; got {n_groups}"
         )
     why = f" for {n_groups} groups (one must be left for training)"
     check_count("number of groups left out", n_test, at_least=1, at_most=n_groups - 1, why=why)
@@ -81,7 +81,7 @@ def group_shuffle(cv: GroupShuffleSplit, groups: Any) -> GroupLaw | SizeLaw:
         train, test = next(copy.split(np.zeros((len(numbers), 1)), groups=numbers))
     except ValueError as error:
         raise InvalidInputError(
-            f"groups do not fit cv={cv!r}: there are {int(numbers.max()) + 1}. {error}"
+            f"groups do not fit cv={shown(cv)}: there are {int(numbers.max()) + 1}. {error}"
         ) from error
     n_train, n_test = len(np.unique(numbers[train])), len(np.unique(numbers[test]))
     return group_law(numbers, n_test, n_train, cv)
@@ -90,7 +90,7 @@ def group_shuffle(cv: GroupShuffleSplit, groups: Any) -> GroupLaw | SizeLaw:
 def _require(groups: Any, cv: Any) -> NDArray[np.int32]:
     if groups is None:
         raise InvalidInputError(
-            f"groups must be given for cv={cv!r}, one value for each sample; got None"
+            f"groups must be given for cv={shown(cv)}, one value for each sample; got None"
         )
     numbers: NDArray[np.int32] = groups
     return numbers

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import comb
 from numbers import Rational
 from typing import ClassVar
 
@@ -15,25 +16,38 @@ __all__ = ["Bernoulli", "BernoulliLaw", "Bootstrap", "BootstrapLaw"]
 
 @dataclass(frozen=True)
 class BernoulliLaw:
-    """Each sample is a training sample with probability q, independently."""
+    """Each sample is a training sample with probability q, independently.
+
+    Training sets with fewer than `at_least` samples are left out.
+    """
 
     kind: ClassVar[str] = "independent draws"
 
     n_samples: int
     q: Fraction
+    at_least: int = 1
 
     @property
     def smallest_training_set(self) -> int:
         """Training sets too small for the vote are left out, so any k up to n - 1 will do."""
         return self.n_samples - 1
 
+    def given(self, at_least: int) -> BernoulliLaw:
+        """The law of training sets with that many voters."""
+        return BernoulliLaw(self.n_samples, self.q, at_least)
+
     @cached_property
     def n_splits(self) -> int:
-        """How many different splits are averaged over."""
-        return int(2**self.n_samples)
+        """How many different splits are averaged over: enough in training, and some to test."""
+        too_small = sum(comb(self.n_samples, size) for size in range(self.at_least))
+        return int(2**self.n_samples) - too_small - 1
 
     def __str__(self) -> str:
-        return f"each of {self.n_samples} samples in training with probability {float(self.q):g}"
+        enough = f", at least {self.at_least} of them" if self.at_least > 1 else ""
+        return (
+            f"each of {self.n_samples} samples in training with probability {float(self.q):g}"
+            f"{enough}"
+        )
 
 
 @dataclass(frozen=True)
@@ -41,7 +55,9 @@ class Bernoulli:
     """Each sample is in the training set with probability q, independently; the rest is tested.
 
     Training sets with fewer than k samples (R for recall@R) are left out: the average is
-    conditional on that many voters.
+    conditional on that many voters. All predictions count alike, so that splits count by the size
+    of their test sets: the score is the mean over samples of how often each is right when it is
+    held out.
 
     Parameters
     ----------
@@ -82,7 +98,7 @@ class BootstrapLaw:
 
     @cached_property
     def n_splits(self) -> int:
-        """How many different sequences of draws are averaged over."""
+        """How many different sequences of draws there are (n! of them leave nobody out)."""
         return int(self.n_samples**self.n_samples)
 
     def __str__(self) -> str:
@@ -93,8 +109,9 @@ class BootstrapLaw:
 class Bootstrap:
     """As many draws with replacement as there are samples; out-of-bag samples are tested.
 
-    A sample that is drawn several times votes several times. The score is the mean over samples
-    of how often each is right when it is out of bag.
+    A sample that is drawn several times votes several times. All predictions count alike, so that
+    bags count by how many samples they leave out: the score is the mean over samples of how often
+    each is right when it is out of bag.
 
     Examples
     --------

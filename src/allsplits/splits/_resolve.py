@@ -6,7 +6,7 @@ their training sets over all their random states.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sized
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -27,7 +27,7 @@ from sklearn.model_selection import (
     StratifiedShuffleSplit,
 )
 
-from allsplits._validation import check_count
+from allsplits._validation import check_count, shown
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.splits._counts import ClassCounts, CountsLaw
 from allsplits.splits._episodes import EpisodeLaw, Episodes
@@ -37,6 +37,9 @@ from allsplits.splits._random import Bernoulli, BernoulliLaw, Bootstrap, Bootstr
 from allsplits.splits._stratified import stratified_folds, stratified_shuffle
 
 __all__ = ["Law", "Samples", "resolve_cv"]
+
+#: What cv=None means, as in scikit-learn.
+_DEFAULT_FOLDS = 5
 
 Law = SizeLaw | CountsLaw | GroupLaw | EpisodeLaw | BernoulliLaw | BootstrapLaw
 
@@ -54,25 +57,51 @@ class Samples:
         """Classes and codes, or an error for regression."""
         if self.classes is None or self.codes is None:
             raise InvalidInputError(
-                f"cv={cv!r} stratifies by class and y has no classes here; use KFold, LeavePOut, "
-                "ShuffleSplit or FixedSize"
+                f"cv={shown(cv)} stratifies by class and y has no classes here; use KFold, "
+                "LeavePOut, ShuffleSplit or FixedSize"
             )
         return self.classes, self.codes
 
 
 def resolve_cv(cv: Any, samples: Samples) -> Law:
     """Turn a law or a scikit-learn splitter into the law for these samples."""
-    if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
-        n_folds = 5 if cv is None else int(cv)
-        cv = KFold if samples.codes is None else StratifiedKFold
-        check_count("cv (number of folds)", n_folds, at_least=2, at_most=samples.n_samples)
-        cv = cv(n_folds)
+    if cv is None:
+        return _default_folds(samples)
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        why = f" for {samples.n_samples} samples"
+        check_count("cv (number of folds)", cv, at_least=2, at_most=samples.n_samples, why=why)
+        cv = (KFold if samples.codes is None else StratifiedKFold)(int(cv))
     for kind, reader in _READERS.items():
         # A subclass may draw differently: only the classes themselves are known.
         if type(cv) is kind:
             return reader(cv, samples)
     names = ", ".join(kind.__name__ for kind in _READERS)
-    raise InvalidTypeError(f"cv must be None, a number of folds or one of {names}; got {cv!r}")
+    raise InvalidTypeError(
+        f"cv must be None, a number of folds or one of {names}; got {_given(cv)}"
+    )
+
+
+def _default_folds(samples: Samples) -> Law:
+    """Five folds, or an error for somebody who did not ask for five."""
+    kind = "plain" if samples.codes is None else "stratified"
+    try:
+        return resolve_cv(_DEFAULT_FOLDS, samples)
+    except InvalidInputError as error:
+        raise InvalidInputError(
+            f"cv was not given and means {_DEFAULT_FOLDS} {kind} folds, which do not fit: {error}. "
+            "Pass as cv another number of folds, or a splitter such as LeaveOneOut()"
+        ) from error
+
+
+def _given(cv: Any) -> str:
+    """What was passed as cv; splits that are already drawn are counted, not printed."""
+    if isinstance(cv, (str, bytes, type)) or not isinstance(cv, Iterable):
+        return shown(cv)
+    number = f" of {len(cv)}" if isinstance(cv, Sized) else ""
+    return (
+        f"a {type(cv).__name__}{number}. Splits that are already drawn are a few of all: pass the "
+        "splitter that draws them, or use scikit-learn's cross_val_score for just these"
+    )
 
 
 def _leave_p_out(p: int, n: int) -> SizeLaw:
@@ -87,7 +116,7 @@ def _shuffle_split(cv: ShuffleSplit, samples: Samples) -> SizeLaw:
         copy = ShuffleSplit(1, test_size=cv.test_size, train_size=cv.train_size, random_state=0)
         train, test = next(copy.split(np.zeros((n, 1))))
     except ValueError as error:
-        raise InvalidInputError(f"cv={cv!r} does not fit {n} samples: {error}") from error
+        raise InvalidInputError(f"cv={shown(cv)} does not fit {n} samples: {error}") from error
     return SizeLaw.of_size(n, len(train), len(test))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
+from allsplits._validation import shown
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.splits._counts import CountsComponent, CountsLaw
 
@@ -28,9 +29,11 @@ def stratified_folds(n_folds: int, codes: NDArray[np.int32]) -> CountsLaw:
         folds = StratifiedKFold(n_folds).split(np.zeros((len(codes), 1)), codes)
         tests = Counter(tuple(np.bincount(codes[test], minlength=len(sizes))) for _, test in folds)
     except (ValueError, TypeError) as error:
+        largest = int(sizes.max())
+        fewer = f"Use at most {largest} folds, or KFold" if largest > 1 else "Use KFold"
         raise InvalidInputError(
-            f"cv with {n_folds} stratified folds does not fit class sizes {sizes.tolist()}: "
-            f"{error} Use at most {max(2, int(sizes.max()))} folds, or KFold"
+            f"cv with {shown(n_folds)} stratified folds does not fit class sizes {shown(sizes)}: "
+            f"{error} {fewer}"
         ) from error
     components = tuple(
         CountsComponent(
@@ -57,7 +60,7 @@ def stratified_shuffle(
         next(copy.split(np.zeros((n, 1)), classes[codes]))
     except ValueError as error:
         raise InvalidInputError(
-            f"cv={cv!r} does not fit class sizes {sizes.tolist()}: {error} "
+            f"cv={shown(cv)} does not fit class sizes {shown(sizes)}: {error} "
             "Every class needs at least 2 samples, and every class a place in both sets; "
             "drop small classes or use ShuffleSplit"
         ) from error
@@ -70,9 +73,9 @@ def stratified_shuffle(
             components[key] = components.get(key, Fraction(0)) + share * share_of_test
             if len(components) > _MOST_VECTORS:
                 raise UnsupportedError(
-                    f"cv={cv!r} rounds the class counts at random to more than {_MOST_VECTORS} "
-                    f"different vectors for class sizes {sizes.tolist()}; choose sizes that every "
-                    "class can share evenly, or pass ClassCounts"
+                    f"cv={shown(cv)} rounds the class counts at random to more than "
+                    f"{_MOST_VECTORS} different vectors for class sizes {shown(sizes)}; choose "
+                    "sizes that every class can share evenly, or pass ClassCounts"
                 )
     return CountsLaw(
         tuple(sizes.tolist()),
@@ -100,7 +103,7 @@ def _roundings(sizes: NDArray[np.int64], n_draws: int) -> list[tuple[tuple[int, 
     if number > _MOST_VECTORS:
         raise UnsupportedError(
             f"stratified sizes are rounded at random to {number} different class counts (class "
-            f"sizes {sizes.tolist()}, {n_draws} to draw), more than the {_MOST_VECTORS} supported; "
+            f"sizes {shown(sizes)}, {n_draws} to draw), more than the {_MOST_VECTORS} supported; "
             "choose sizes that every class can share evenly, or pass ClassCounts"
         )
     vectors = []

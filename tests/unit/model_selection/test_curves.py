@@ -8,8 +8,17 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import KFold, LeavePOut
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits import Curve, FixedSize, evaluate, learning_curve, order_neighbors, validation_curve
+from allsplits import (
+    ClassCounts,
+    Curve,
+    FixedSize,
+    evaluate,
+    learning_curve,
+    order_neighbors,
+    validation_curve,
+)
 from allsplits.exceptions import MissingExtraError
+from unit.refused import refused
 
 CV = KFold(5)
 
@@ -112,13 +121,50 @@ def test_fractions_of_the_data_as_training_sizes(iris):
     assert list(curve.x) == [15, 75]
 
 
+def test_one_size_and_fractions_of_the_smallest_class(iris):
+    X, y = iris[0][:130], iris[1][:130]
+    knn = KNeighborsClassifier(3)
+    assert list(learning_curve(knn, X, y, train_sizes=20).x) == [20]
+    assert list(learning_curve(knn, X, y, train_sizes=0.5).x) == [65]
+    assert list(learning_curve(knn, X, y, train_sizes=4, stratify=True).x) == [4]
+    shots = learning_curve(knn, X, y, train_sizes=[0.1, 0.5, 20], stratify=True)
+    assert list(shots.x) == [3, 15, 20]
+    alone = evaluate(knn, X, y, cv=ClassCounts(15))
+    assert shots.scores[1] == pytest.approx(alone.score, abs=1e-13)
+    for sizes in (True, "half", None.__class__, 1.0, 0.0):
+        refused(lambda s=sizes: learning_curve(knn, X, y, train_sizes=s, stratify=True), "train_si")
+
+
+def test_scikit_learns_way_to_name_the_parameter(iris, curve):
+    same = validation_curve(
+        KNeighborsClassifier(), *iris, param_name="n_neighbors", param_range=np.arange(1, 21), cv=CV
+    )
+    np.testing.assert_array_equal(same.scores, curve.scores)
+    np.testing.assert_array_equal(same.x, curve.x)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"param_name": "p", "param_range": [1, 2]}, ["param_name", "n_neighbors", "'p'"]),
+        ({"param_name": ["n_neighbors"], "param_range": [1]}, ["param_name"]),
+        ({"param_range": [1], "n_neighbors": [2]}, ["n_neighbors", "param_range"]),
+        ({"param_range": [0]}, ["param_range", "1", "0"]),
+        ({"param_range": 2.5}, ["param_range", "2.5"]),
+    ],
+    ids=str,
+)
+def test_parameters_that_do_not_vary(iris, options, words):
+    refused(lambda: validation_curve(KNeighborsClassifier(), *iris, cv=CV, **options), *words)
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frame_has_a_row_for_each_point(curve, library):
     frames = pytest.importorskip(library)
     frame = curve.frame(backend=library)
     assert isinstance(frame, frames.DataFrame)
     assert len(frame) == 20
-    assert list(frame.columns) == ["n_neighbors", "accuracy"]
+    assert list(frame.columns) == ["n_neighbors", "accuracy", "error_bound"]
     np.testing.assert_array_equal(frame["n_neighbors"].to_numpy(), curve.x)
     np.testing.assert_array_equal(frame["accuracy"].to_numpy(), curve.scores)
 

@@ -10,10 +10,18 @@ from matplotlib.colors import to_rgb
 from sklearn.datasets import load_diabetes, load_iris, make_blobs, make_moons
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import CondensedReduced, cmc_curve, evaluate, learning_curve, validation_curve
+from allsplits import (
+    CondensedReduced,
+    cmc_curve,
+    compare,
+    evaluate,
+    learning_curve,
+    validation_curve,
+)
 from allsplits.exceptions import MissingExtraError
 from allsplits.plots import (
     CMCCurveDisplay,
+    ComparisonDisplay,
     ConfusionMatrixDisplay,
     DecisionMapDisplay,
     LearningCurveDisplay,
@@ -110,6 +118,31 @@ def test_the_confusion_matrix_is_that_of_the_evaluation(moons):
     np.testing.assert_allclose(image.get_array(), matrix / matrix.sum(axis=1, keepdims=True))
     regression = evaluate(KNeighborsRegressor(3), *load_diabetes(return_X_y=True))
     refused(lambda: ConfusionMatrixDisplay(regression).plot(), "confusion")
+
+
+def test_a_comparison_adds_up_to_the_difference(moons):
+    X, y = moons
+    one, other = evaluate(KNN, X, y), evaluate(KNeighborsClassifier(1), X * [1, 3], y, cv=4)
+    for a, b in ((one, other), (other, one)):
+        made = ComparisonDisplay.from_evaluations(a, b, confidence=0.9)
+        found = made.comparison
+        (marker,) = (line for line in made.ax_.get_lines() if line.get_marker() == "D")
+        gains, losses = (area.get_paths()[0].vertices for area in made.ax_.collections[:2])
+        assert marker.get_ydata()[0] == found.difference == a.score - b.score
+        assert gains[:, 1].max() == losses[:, 1].max() > max(0, found.difference)
+        end = losses[losses[:, 0] == losses[:, 0].max(), 1]
+        np.testing.assert_allclose(end[np.argmax(np.abs(end))], found.difference, atol=1e-12)
+        assert made.figure_ is made.ax_.figure
+        assert compare(a, b).plot(ax := plt.subplots()[1]) is ax
+    refused(lambda: ComparisonDisplay(one), "comparison", "Evaluation")
+
+
+def test_a_comparison_of_a_thing_with_itself_is_drawn(moons):
+    same = evaluate(KNN, *moons)
+    ComparisonDisplay.from_evaluations(same, same).figure_.canvas.draw()
+    X, y = load_diabetes(return_X_y=True)
+    few, many = (evaluate(KNeighborsRegressor(k), X, y) for k in (1, 9))
+    assert "neg_mean" in compare(few, many).plot().get_ylabel()
 
 
 def test_difficulty_is_every_sample_in_order(moons):

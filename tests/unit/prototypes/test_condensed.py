@@ -33,6 +33,16 @@ def test_no_training_sample_is_wrong(condenser):
     assert np.all(np.diff(model.sample_indices_) > 0)
 
 
+@pytest.mark.parametrize("condenser", CONDENSERS, ids=str)
+def test_the_nearest_prototype_has_all_the_votes(condenser):
+    names = np.array(["setosa", "versicolor", "virginica"])
+    model = clone(condenser).fit(X, names[Y])
+    queries = X[::3] + 0.07
+    shares = model.predict_proba(queries)
+    np.testing.assert_array_equal(model.classes_[shares.argmax(axis=1)], model.predict(queries))
+    np.testing.assert_array_equal(np.sort(shares, axis=1), np.tile([0.0, 0.0, 1.0], (50, 1)))
+
+
 def test_the_printed_reduction_keeps_fewer_and_may_be_wrong():
     paper = CondensedReduced(reduce="paper").fit(X, Y)
     consistent = CondensedReduced(reduce="consistent").fit(X, Y)
