@@ -112,12 +112,12 @@ def _fraction(fraction: Any) -> str | None:
 
 
 def _interval(scoring: str, interval: Interval) -> dict[str, Any]:
-    span, clause = interval_in_words(scoring, interval)
+    ends, clause = interval_in_words(scoring, interval)
     return {
         "low": as_number(interval.low),
         "high": as_number(interval.high),
-        "in_words": span,
-        "reason": clause if span is None else None,
+        "in_words": ends,
+        "reason": clause if ends is None else None,
         "confidence": interval.confidence,
         "standard_error": interval.standard_error,
         "n_units": interval.n_units,

@@ -108,13 +108,14 @@ def name_of_score(scoring: str) -> str:
     return "mean squared error" if scoring.startswith("neg_") else scoring.replace("_", " ")
 
 
-def interval_in_words(scoring: str, interval: Interval) -> tuple[str | None, str]:
+def interval_in_words(scoring: str, interval: Interval) -> tuple[list[str] | None, str]:
     """The interval's ends (None where the spread says nothing), and a clause that says it."""
     confidence = f"{100 * interval.confidence:.4g}\u00a0%"
     if interval.standard_error > _ROUNDING * abs(interval.estimate):
-        ends = sorted(interval, reverse=scoring.startswith("neg_"))
-        span = " to ".join(score_in_words(scoring, end) for end in ends)
-        return span, f"for other data from the same source the {confidence} interval is {span}"
+        ordered = sorted(interval, reverse=scoring.startswith("neg_"))
+        ends = [score_in_words(scoring, end) for end in ordered]
+        same = "for other data from the same source"
+        return ends, f"{same} the {confidence} interval is {' to '.join(ends)}"
     if scoring.startswith("neg_") or interval.estimate < 1 - _ROUNDING:
         return None, "all sample scores are equal, so that their spread gives no interval"
     # Clopper & Pearson's bound where nothing was wrong, which the rule of three (3/n) rounds.
