@@ -39,12 +39,10 @@ class _CurveDisplay:
         self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         self.curve.plot(self.ax_)
-        words = parameter_in_words(self.curve.parameter)
-        self.ax_.get_lines()[-1].set_label(
-            f"best: {words} = {self.curve.best}, {self.curve.best_score:.4f}"
-        )
+        best = f"best: {self.curve.best_score:.4f} at {self.curve.best}"
+        self.ax_.get_lines()[-1].set_label(best)
         self.ax_.legend()
-        self.ax_.set(xlabel=words, title=self._title)
+        self.ax_.set(xlabel=parameter_in_words(self.curve.parameter), title=self._title)
         return self
 
 

@@ -144,7 +144,7 @@ def report(
     Report(With ... nearest neighbours, 9... of held-out samples are given their class, on average
     over all splits (...); ...)
     >>> sorted(page.summary)[:4]
-    ['answer', 'classes', 'comparisons', 'confusion']
+    ['answer', 'baseline', 'classes', 'comparisons']
     """
     check_count("n_samples_shown", n_samples_shown)
     check_fraction("confidence", confidence)

@@ -25,7 +25,7 @@ from sklearn.base import clone
 from allsplits.model_selection import Evaluation, evaluate
 from allsplits.splits import FixedSize
 
-__all__ = ["SUSPICION", "best_other", "find_suspects", "second_look"]
+__all__ = ["SUSPICION", "best_other", "doubts", "find_suspects", "second_look"]
 
 #: A label is suspected from this doubt on.
 SUSPICION = 0.8
@@ -45,8 +45,15 @@ def second_look(estimator: Any, X: Any, y: Any, n_jobs: int | None = None) -> Ev
 
 def find_suspects(judged: Evaluation) -> NDArray[np.intp]:
     """Rows of the suspected labels, the most doubtful first."""
+    doubt = doubts(judged)
+    found = np.flatnonzero(doubt >= SUSPICION)
+    return found[np.argsort(-doubt[found], kind="stable")]
+
+
+def doubts(judged: Evaluation) -> NDArray[np.float64]:
+    """The doubt about each label; none where no classes are given."""
     if judged.prediction_proba is None or judged.classes is None:
-        return np.empty(0, dtype=np.intp)
+        return np.zeros(len(judged.y))
     others = _clean(judged.prediction_proba)
     rows, labels = np.arange(len(others)), np.searchsorted(judged.classes, judged.y)
     own = others[rows, labels]
@@ -54,9 +61,8 @@ def find_suspects(judged: Evaluation) -> NDArray[np.intp]:
     reach = _reach(judged)
     supported = np.divide(own, reach, out=np.ones_like(own), where=reach > 0)
     # Rounded, so that neither noise nor what was left out decides between equal doubts.
-    doubt = np.round(others.max(axis=1) - supported, 3)
-    found = np.flatnonzero(doubt >= SUSPICION)
-    return found[np.argsort(-doubt[found], kind="stable")]
+    rounded: NDArray[np.float64] = np.round(others.max(axis=1) - supported, 3)
+    return rounded
 
 
 def best_other(evaluation: Evaluation, row: int) -> tuple[Any, float] | None:

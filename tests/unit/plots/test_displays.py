@@ -111,7 +111,7 @@ def test_axes_and_legends_speak_in_words(moons):
     made = ValidationCurveDisplay.from_estimator(KNN, *moons, n_neighbors=range(1, 8))
     assert made.ax_.get_xlabel() == "number of neighbours"
     (legend,) = [text.get_text() for text in made.ax_.get_legend().get_texts()]
-    assert legend == f"best: number of neighbours = {made.curve.best}, {made.curve.best_score:.4f}"
+    assert legend == f"best: {made.curve.best_score:.4f} at {made.curve.best}"
     ticks = made.ax_.get_xticks()
     np.testing.assert_array_equal(ticks, np.round(ticks))
 

@@ -16,6 +16,7 @@ import allsplits
 from allsplits import Episodes, FixedSize, evaluate, report
 from allsplits.reports import _run
 from allsplits.reports._rows import Rows
+from allsplits.reports._strip import strip
 from unit.refused import refused
 
 
@@ -151,6 +152,20 @@ def test_one_share_is_written_one_way(uneven):
     matrix, _, listed = classes.partition("<h3>Each class</h3>")
     assert matrix.count("&gt;99.99") == 3
     assert listed.count("&gt;99.99") >= 3
+
+
+def test_the_strip_places_what_the_summary_says():
+    X, y = load_diabetes(return_X_y=True)
+    summary = report(X, y, estimator=KNeighborsRegressor(5), curves=()).summary
+    drawn = strip(summary)
+    errors = [-summary["score"]["value"], -summary["baseline"]["value"]]
+    assert [row["at"] for row in drawn["rows"]] == [
+        pytest.approx(100 * error / max(errors), abs=0.01) for error in errors
+    ]
+    low, high = -summary["interval"]["high"], -summary["interval"]["low"]
+    assert drawn["band"] == pytest.approx([100 * low / max(errors), 100 * high / max(errors)], 1e-3)
+    assert drawn["scale"][0] == "0"
+    assert float(drawn["scale"][-1]) == pytest.approx(max(errors), rel=1e-5)
 
 
 def test_no_curve_is_computed_for_nothing(uneven, monkeypatch):
