@@ -132,15 +132,16 @@ def _baseline(evaluation: Evaluation) -> dict[str, Any] | None:
         mean = float(np.sum(weight * evaluation.y))
         value = -float(np.sum(weight * (evaluation.y - mean) ** 2))
         name = "always the mean of the targets"
-    elif evaluation.law.kind == "episodes":
-        value, name = 1 / evaluation.law.n_way, "guessing one of the classes"
     elif evaluation.scoring.startswith("recall@"):
         return None
+    elif evaluation.law.kind == "episodes":
+        value, name = 1 / evaluation.law.n_way, "guessing one of the classes"
     else:
         shares = np.bincount(np.searchsorted(evaluation.classes, evaluation.y), weights=weight)
         value = float(shares.max())
-        name = f"always {as_text(evaluation.classes[np.argmax(shares)])}, the most frequent class"
-        if evaluation.scoring == "balanced_accuracy":
+        largest = evaluation.classes[shares > value - 1e-12]
+        name = f"always {as_text(largest[0])}, the most frequent class"
+        if len(largest) > 1:
             name = "always the same class"
     return {"name": name, "value": value, "in_words": score_in_words(evaluation.scoring, value)}
 

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import allsplits
 from allsplits import Episodes, FixedSize, evaluate, report
-from allsplits.reports import _run
+from allsplits.reports import _run, _summary
 from allsplits.reports._rows import Rows
 from allsplits.reports._strip import strip
 from unit.refused import refused
@@ -37,6 +37,7 @@ def test_the_baseline_is_what_a_dummy_scores(uneven):
     assert "always 0, the most frequent class" in baseline["name"]
     balanced = report(evaluate(model, X, y, scoring="balanced_accuracy")).summary["baseline"]
     assert balanced["value"] == pytest.approx(1 / 3)
+    assert balanced["name"] == "always the same class"
     few = evaluate(KNeighborsClassifier(1), X, y, cv=Episodes(2, 1))
     assert report(few).summary["baseline"]["value"] == pytest.approx(1 / 2)
 
@@ -189,8 +190,13 @@ def test_rows_are_read_once(uneven, monkeypatch):
 
 
 def test_the_version_is_the_packages_own(uneven, monkeypatch):
+    """Not what is installed, which may be another copy or none."""
+    asked = []
+    monkeypatch.setattr(_summary, "version", lambda name: asked.append(name) or "0")
     made = report(evaluate(KNeighborsClassifier(3), *uneven))
     assert made.summary["versions"]["allsplits"] == allsplits.__version__
+    assert "numpy" in asked
+    assert "allsplits" not in asked
 
 
 def test_another_estimator_than_the_evaluations_is_refused(uneven):
