@@ -153,7 +153,7 @@ def report(
         given = {"y": y, "n_neighbors": n_neighbors, "cv": cv, "scoring": scoring, "groups": groups}
         _refuse_with_evaluation(given)
         rows = Rows.read(X, len(evaluation_or_X.y), image_shape, feature_names)
-        done = look_again(evaluation_or_X, X, estimator, listed or [])
+        done = look_again(evaluation_or_X, X, estimator, listed or [], n_jobs)
     else:
         if X is not None:
             raise InvalidInputError("X must be given once; got it twice, first and as X=")

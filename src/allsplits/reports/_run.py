@@ -45,7 +45,9 @@ class Run:
     notes: list[str]
 
 
-def look_again(evaluation: Evaluation, X: Any, estimator: Any, curves: list[Curve]) -> Run:
+def look_again(
+    evaluation: Evaluation, X: Any, estimator: Any, curves: list[Curve], n_jobs: int | None
+) -> Run:
     """What an evaluation that is already computed allows.
 
     Its estimator tells the metric, and with the samples themselves the labels can be judged.
@@ -65,7 +67,7 @@ def look_again(evaluation: Evaluation, X: Any, estimator: Any, curves: list[Curv
             f"got n_neighbors={settings.n_neighbors}"
         )
     timings: dict[str, float] = {}
-    judged = _judge(timings, evaluation, estimator, X, n_jobs=None)
+    judged = _judge(timings, evaluation, estimator, X, n_jobs=n_jobs)
     return Run(evaluation, curves, judged, _model_in_words(settings, X), timings, [])
 
 
