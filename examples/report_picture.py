@@ -28,11 +28,9 @@ def main(picture: Path) -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         address = made.save(Path(folder) / "report.html").as_uri()
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 900, "height": 660})
+        page = browser.new_page(viewport={"width": 900, "height": 1030})
         page.goto(address)
-        page.get_by_role("tab", name="Curves").click()
-        plot = page.locator(".plot svg").first
-        plot.hover(position={"x": 260, "y": 150})
+        page.locator("#overview .plot svg").hover(position={"x": 260, "y": 150})
         page.screenshot(path=picture)
         browser.close()
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes, load_digits
 from sklearn.model_selection import LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import Report, evaluate, report
+from allsplits import FixedSize, Report, evaluate, report
 
 CHROMIUM = (
     os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -81,7 +81,7 @@ def test_it_opens_on_the_answer(page, digits):
     assert page.title() == "Four hundred digits"
     assert page.locator("#answer").inner_text() == digits.summary["answer"]
     assert selected(page) == "Overview"
-    assert page.get_by_text("nine", exact=True).is_visible()
+    assert page.locator("#comparisons").get_by_text("nine", exact=True).is_visible()
 
 
 def test_tabs_switch_by_mouse(page):
@@ -117,7 +117,7 @@ def test_the_keyboard_reaches_the_curve(page):
 
 def test_hovering_reads_the_nearest_value(page, digits):
     page.get_by_role("tab", name="Curves").click()
-    plot = page.locator(".plot").first
+    plot = page.locator("#curves .plot").first
     svg, tip = plot.locator("svg"), plot.locator(".tip")
     assert tip.is_hidden()
     box = svg.bounding_box()
@@ -126,25 +126,25 @@ def test_hovering_reads_the_nearest_value(page, digits):
         dot = plot.locator("circle.dot").nth(index).bounding_box()
         page.mouse.move(dot["x"] + dot["width"] / 2, box["y"] + box["height"] / 2)
         text = tip.inner_text().replace("\u00a0", " ")
-        assert text == f"n_neighbors = {index + 1}: {100 * curve['scores'][index]:.2f} %"
+        assert text == f"number of neighbours = {index + 1}: {100 * curve['scores'][index]:.2f} %"
     page.mouse.move(5, 5)
     assert tip.is_hidden()
 
 
 def test_arrow_keys_walk_along_a_curve(page, digits):
     page.get_by_role("tab", name="Curves").click()
-    plot = page.locator(".plot").first
+    plot = page.locator("#curves .plot").first
     plot.locator("svg").focus()
     best = digits.summary["curves"][0]["best"]
-    assert plot.get_by_role("status").inner_text().startswith(f"n_neighbors = {best}:")
+    assert plot.get_by_role("status").inner_text().startswith(f"number of neighbours = {best}:")
     page.keyboard.press("End")
-    assert plot.get_by_role("status").inner_text().startswith("n_neighbors = 10:")
+    assert plot.get_by_role("status").inner_text().startswith("number of neighbours = 10:")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
-    assert plot.get_by_role("status").inner_text().startswith("n_neighbors = 8:")
+    assert plot.get_by_role("status").inner_text().startswith("number of neighbours = 8:")
     page.keyboard.press("Home")
     page.keyboard.press("ArrowLeft")
-    assert plot.get_by_role("status").inner_text().startswith("n_neighbors = 1:")
+    assert plot.get_by_role("status").inner_text().startswith("number of neighbours = 1:")
 
 
 def test_pictures_are_decoded(page):
@@ -250,6 +250,99 @@ def test_numbers_stay_on_one_line(browser, tmp_path):
         )
         assert len(heights) == 12 * (2 + X.shape[1])
         assert max(heights) < 48
+
+
+@pytest.mark.parametrize(("anchor", "name"), [("#samples", "Samples"), ("#curves", "Curves"),
+                                              ("#splits", "Numbers"), ("#nowhere", "Overview"),
+                                              ("#main", "Overview")])  # fmt: skip
+def test_the_address_opens_a_part(browser, address, anchor, name):
+    page = browser.new_page()
+    page.goto(address + anchor)
+    assert selected(page) == name
+    page.get_by_role("tab", name="Classes").click()
+    assert page.url.endswith("#classes")
+    page.evaluate("location.hash = 'numbers'")
+    page.wait_for_function("document.getElementById('numbers').checkVisibility()")
+    assert selected(page) == "Numbers"
+    page.close()
+
+
+def test_the_first_part_has_pictures(page):
+    assert page.locator("#overview .strip").is_visible()
+    assert page.locator("#overview .plot svg").is_visible()
+    box = page.locator("#overview .strip .track").first.bounding_box()
+    place = page.locator("#overview .strip .me").bounding_box()
+    share = (place["x"] + place["width"] / 2 - box["x"]) / box["width"]
+    assert share == pytest.approx(0.99, abs=0.01)
+
+
+def test_no_card_stretches_the_others(page):
+    heights = page.evaluate(
+        "Array.from(document.querySelectorAll('.figures div'), c => c.offsetHeight)"
+    )
+    assert len(heights) == 6
+    assert max(heights) < 130
+
+
+@pytest.mark.parametrize("width", [390, 360])
+def test_charts_can_be_read_on_small_screens(browser, address, width):
+    with opened(browser, address) as page:
+        page.set_viewport_size({"width": width, "height": 800})
+        page.get_by_role("tab", name="Curves").click()
+        plot = page.locator("#curves .plot").first
+        texts = [t.bounding_box() for t in plot.locator("svg text").all() if t.is_visible()]
+        assert len(texts) >= 8
+        assert min(box["height"] for box in texts) > 12  # a line of 11 pixels
+        inside = plot.bounding_box()
+        for i, a in enumerate(texts):
+            assert a["x"] >= inside["x"] - 0.5
+            assert not any(overlap(a, b) for b in texts[:i])
+        plot.locator("svg").focus()
+        for key in ("Home", "End"):
+            page.keyboard.press(key)
+            tip = plot.locator(".tip").bounding_box()
+            assert tip["x"] >= 0
+            assert tip["x"] + tip["width"] <= width
+
+
+def overlap(a, b):
+    return all(
+        a[side] < b[side] + b[length] and b[side] < a[side] + a[length]
+        for side, length in (("x", "width"), ("y", "height"))
+    )
+
+
+def test_thirty_long_names_fit(browser, tmp_path):
+    names = [f"a rather long name of a class of things, number {i}" for i in range(30)]
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    made = report(evaluate(KNeighborsClassifier(1), X, np.repeat(names, 4), cv=LeaveOneOut()))
+    with opened(browser, made.save(tmp_path / "names.html").as_uri()) as page:
+        page.get_by_role("tab", name="Classes").click()
+        matrix = page.locator(".confusion")
+        assert matrix.locator("thead").bounding_box()["height"] < 160
+        rows = matrix.locator("tbody tr").all()
+        assert max(row.bounding_box()["height"] for row in rows) < 30
+        room = page.locator(".scroll", has=matrix)
+        assert room.evaluate("e => e.scrollWidth <= e.clientWidth"), "clipped"
+        heads = [h.inner_text() for h in matrix.locator("thead th").all()[1:]]
+        assert len(set(heads)) == 30
+
+
+def test_many_classes_are_searched(browser, tmp_path):
+    names = np.array([f"person {i:04d}" for i in range(2000)])
+    X = np.repeat(np.arange(2000.0), 2).reshape(-1, 1)
+    found = evaluate(KNeighborsClassifier(1), X, np.repeat(names, 2), cv=FixedSize(3000))
+    with opened(browser, report(found).save(tmp_path / "many.html").as_uri()) as page:
+        for tab in page.get_by_role("tab").all():
+            tab.click()
+            assert page.evaluate("document.documentElement.scrollHeight") < 3000, tab.inner_text()
+        page.get_by_role("tab", name="Classes").click()
+        page.get_by_label("Find a class").fill("0123")
+        shown = page.locator("#each tbody tr:visible th")
+        assert shown.all_inner_texts() == ["person 0123"]
+        assert page.locator(".find [role=status]").inner_text() == "1 of 2,000 classes"
+        page.get_by_label("Find a class").fill("")
+        assert page.locator(".find [role=status]").inner_text() == "2,000 of 2,000 classes"
 
 
 def test_hostile_texts_run_nothing(browser, tmp_path):

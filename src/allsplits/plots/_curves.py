@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits.exceptions import InvalidTypeError
 from allsplits.model_selection import Curve, cmc_curve, learning_curve, validation_curve
-from allsplits.plots._style import axes_or_new
+from allsplits.plots._style import axes_or_new, parameter_in_words
 
 __all__ = ["CMCCurveDisplay", "LearningCurveDisplay", "ValidationCurveDisplay"]
 
@@ -16,7 +16,6 @@ __all__ = ["CMCCurveDisplay", "LearningCurveDisplay", "ValidationCurveDisplay"]
 class _CurveDisplay:
     """What the three displays share: a Curve, drawn by its own `plot`."""
 
-    _xlabel: ClassVar[str]
     _title: ClassVar[str]
 
     def __init__(self, curve: Curve) -> None:
@@ -40,8 +39,10 @@ class _CurveDisplay:
         self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
         self.curve.plot(self.ax_)
-        label = {"shots": "training samples of each class"}.get(self.curve.parameter, self._xlabel)
-        self.ax_.set(xlabel=label, title=self._title)
+        best = f"best: {self.curve.best_score:.4f} at {self.curve.best}"
+        self.ax_.get_lines()[-1].set_label(best)
+        self.ax_.legend()
+        self.ax_.set(xlabel=parameter_in_words(self.curve.parameter), title=self._title)
         return self
 
 
@@ -65,7 +66,6 @@ class ValidationCurveDisplay(_CurveDisplay):
     'number of neighbours'
     """
 
-    _xlabel = "number of neighbours"
     _title = "exact average over all splits"
 
     @classmethod
@@ -95,7 +95,6 @@ class LearningCurveDisplay(_CurveDisplay):
     149
     """
 
-    _xlabel = "training samples"
     _title = "exact average over all training sets of each size"
 
     @classmethod
@@ -125,7 +124,6 @@ class CMCCurveDisplay(_CurveDisplay):
     'recall'
     """
 
-    _xlabel = "rank"
     _title = "recall at each rank, exact over all galleries"
 
     @classmethod

@@ -11,6 +11,7 @@ from sklearn.base import clone, is_classifier
 
 from allsplits._optional import import_optional
 from allsplits._validation import check_count, check_labels, check_points
+from allsplits.active._rows import read_rows
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.plots._style import axes_or_new, class_looks
 
@@ -82,7 +83,8 @@ class DecisionMapDisplay:
         y : array-like of shape (n_samples,)
             Their classes.
         prototypes : array-like of int, default=None
-            Row numbers to ring; None takes the estimator's `sample_indices_`, if it has them.
+            Row numbers to ring; None takes those that the estimator keeps, its `sample_indices_`
+            or `prototype_indices_`.
         grid_resolution : int, default=200
             Places along each side.
         ax : matplotlib Axes, default=None
@@ -101,8 +103,8 @@ class DecisionMapDisplay:
         resolution = check_count("grid_resolution", grid_resolution, at_least=2, at_most=2000)
         classes, codes = check_labels(y, len(points))
         fitted = clone(estimator).fit(points, classes[codes])
-        chosen = getattr(fitted, "sample_indices_", None) if prototypes is None else prototypes
-        rows = None if chosen is None else _check_rows(chosen, len(points))
+        chosen = _own_prototypes(fitted) if prototypes is None else prototypes
+        rows = None if chosen is None else read_rows("prototypes", chosen, len(points))
         grid_x, grid_y = (_places(points[:, i], resolution) for i in range(2))
         across, up = np.meshgrid(grid_x, grid_y)
         given = fitted.predict(np.column_stack([across.ravel(), up.ravel()]))
@@ -167,12 +169,9 @@ def _places(values: NDArray[np.float64], resolution: int) -> NDArray[np.float64]
     return np.linspace(values.min() - margin, values.max() + margin, resolution)
 
 
-def _check_rows(rows: Any, n_samples: int) -> NDArray[np.intp]:
-    numbers = np.asarray(rows)
-    if numbers.ndim != 1 or (numbers.size and numbers.dtype.kind not in "iu"):
-        raise InvalidTypeError(f"prototypes must be a list of row numbers; got {rows!r}")
-    if numbers.size and not (numbers.min() >= 0 and numbers.max() < n_samples):
-        raise InvalidInputError(
-            f"prototypes must be row numbers from 0 to {n_samples - 1}; got {numbers.tolist()}"
-        )
-    return numbers.astype(np.intp)
+def _own_prototypes(fitted: Any) -> Any:
+    """Rows that a fitted classifier keeps: condensers have one name for them, boosting another."""
+    for name in ("sample_indices_", "prototype_indices_"):
+        if hasattr(fitted, name):
+            return getattr(fitted, name)
+    return None

@@ -1,17 +1,38 @@
-"""What all pictures share: axes, and one look for each class."""
+"""What all pictures share, the report among them: colours, looks of classes, words, axes."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from allsplits._optional import import_optional
 
-__all__ = ["ClassLook", "axes_or_new", "class_looks"]
+__all__ = [
+    "BLUE",
+    "COLORS",
+    "ORANGE",
+    "SKY",
+    "VERMILION",
+    "ClassLook",
+    "axes_or_new",
+    "class_looks",
+    "parameter_in_words",
+    "shortened",
+]
 
 #: Okabe & Ito's colours, told apart by colour-blind people; the light yellow comes last.
-_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#F0E442")
+BLUE: Final = "#0072B2"
+ORANGE: Final = "#E69F00"
+VERMILION: Final = "#D55E00"
+SKY: Final = "#56B4E9"
+COLORS: Final = (BLUE, ORANGE, "#009E73", "#CC79A7", VERMILION, SKY, "#000000", "#F0E442")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 _LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+_PARAMETERS = {
+    "n_neighbors": "number of neighbours",
+    "train_size": "training samples",
+    "shots": "training samples of each class",
+    "rank": "rank",
+}
 
 
 class ClassLook(NamedTuple):
@@ -25,9 +46,22 @@ class ClassLook(NamedTuple):
 def class_looks(n: int) -> list[ClassLook]:
     """Looks for n classes: the three lists have different lengths, so that pairs repeat late."""
     return [
-        ClassLook(_COLORS[i % len(_COLORS)], _MARKERS[i % len(_MARKERS)], _LINES[i % len(_LINES)])
+        ClassLook(COLORS[i % len(COLORS)], _MARKERS[i % len(_MARKERS)], _LINES[i % len(_LINES)])
         for i in range(n)
     ]
+
+
+def parameter_in_words(parameter: str) -> str:
+    """What a curve runs over, as an axis says it."""
+    return _PARAMETERS.get(parameter, parameter.replace("_", " "))
+
+
+def shortened(text: str, most: int) -> str:
+    """At most so many characters, the middle left out: names differ at their ends as well."""
+    if len(text) <= most:
+        return text
+    head = most // 2
+    return f"{text[:head]}…{text[len(text) - (most - head - 1) :]}"
 
 
 def axes_or_new(ax: Any) -> Any:

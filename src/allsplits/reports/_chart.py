@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from allsplits.reports._text import score_in_words
+from allsplits.reports._text import score_in_words, tick_in_words
 
 __all__ = ["chart"]
 
-_WIDTH, _HEIGHT = 680, 340
-_LEFT, _RIGHT, _TOP, _BOTTOM = 84, 20, 18, 50
+_WIDTH, _HEIGHT = 680, 360
+#: Room for text of twice the usual size: small screens show the picture at half its size.
+_LEFT, _RIGHT, _TOP, _BOTTOM = 112, 24, 22, 76
 #: More points than this are thinned out, evenly along the axis.
 _MOST_POINTS = 600
 #: Rows of the table under a curve.
@@ -30,10 +31,10 @@ def chart(curve: dict[str, Any]) -> dict[str, Any]:
     px = to_x(_spread(x, curve["log"]))
     py = to_y(y)
     kept = _thin(px, best, _MOST_POINTS)
-    scoring, parameter = curve["scoring"], curve["parameter"]
+    scoring, words = curve["scoring"], curve["words"]
     points = [
         [round(float(px[i]), 1), round(float(py[i]), 1),
-         f"{parameter} = {curve['x'][i]}: {score_in_words(scoring, float(y[i]))}"]
+         f"{words} = {curve['x'][i]}: {score_in_words(scoring, float(y[i]))}"]
         for i in kept
     ]  # fmt: skip
     return {
@@ -49,7 +50,8 @@ def chart(curve: dict[str, Any]) -> dict[str, Any]:
             for t in _x_ticks(x, curve["log"])
         ],
         "y_ticks": [
-            (round(float(to_y(np.array([t]))[0]), 1), score_in_words(scoring, t)) for t in y_ticks
+            (round(float(to_y(np.array([t]))[0]), 1), text)
+            for t, text in zip(y_ticks, _y_texts(scoring, y_ticks), strict=True)
         ],
         "table": [
             (curve["x"][i], score_in_words(scoring, float(y[i])), f"{y[i]:.12g}")
@@ -79,6 +81,12 @@ def _ticks(low: float, high: float, about: int = 5) -> list[float]:
     step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return [round(i * step, 12) for i in range(first, last + 1)]
+
+
+def _y_texts(scoring: str, ticks: list[float]) -> list[str]:
+    if len(ticks) == 1:
+        return [score_in_words(scoring, ticks[0])]
+    return [tick_in_words(scoring, tick, ticks[1] - ticks[0]) for tick in ticks]
 
 
 def _x_ticks(x: Any, log: bool) -> list[float]:

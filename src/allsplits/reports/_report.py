@@ -15,7 +15,7 @@ from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection import Curve, Evaluation
 from allsplits.reports._page import render
 from allsplits.reports._rows import Rows
-from allsplits.reports._run import Run, run
+from allsplits.reports._run import look_again, run
 from allsplits.reports._summary import summarize
 
 __all__ = ["Report", "report"]
@@ -99,9 +99,12 @@ def report(
     y : array-like of shape (n_samples,), default=None
         Labels or targets, with samples.
     X : array-like or data frame, default=None
-        With an Evaluation: its samples, so that the page can show them. They are not computed with.
+        With an Evaluation: its samples, so that the page can show them. They are computed with only
+        if `estimator` is given as well.
     estimator : KNeighborsClassifier or KNeighborsRegressor, default=None
-        With samples: the model; None means KNeighborsClassifier and the best k.
+        With samples: the model; None means KNeighborsClassifier and the best k. With an Evaluation:
+        the one that it is of, so that the page names the metric and, with `X`, judges the labels by
+        a second, wider look.
     n_neighbors : int or iterable of int, default=None
         With samples: candidates, of which the best is taken. None means 1 to 50 (as far as they
         fit) without an estimator, and the estimator's own k with one.
@@ -141,36 +144,33 @@ def report(
     Report(With ... nearest neighbours, 9... of held-out samples are given their class, on average
     over all splits (...); ...)
     >>> sorted(page.summary)[:4]
-    ['answer', 'classes', 'comparisons', 'confusion']
+    ['answer', 'baseline', 'classes', 'comparisons']
     """
     check_count("n_samples_shown", n_samples_shown)
     check_fraction("confidence", confidence)
+    listed = _check_curves(curves)
     if isinstance(evaluation_or_X, Evaluation):
-        given = {
-            "y": y, "estimator": estimator, "n_neighbors": n_neighbors, "cv": cv,
-            "scoring": scoring, "groups": groups,
-        }  # fmt: skip
+        given = {"y": y, "n_neighbors": n_neighbors, "cv": cv, "scoring": scoring, "groups": groups}
         _refuse_with_evaluation(given)
-        done = Run(evaluation_or_X, _check_curves(curves) or [], {}, [])
+        rows = Rows.read(X, len(evaluation_or_X.y), image_shape, feature_names)
+        done = look_again(evaluation_or_X, X, estimator, listed or [], n_jobs)
     else:
         if X is not None:
             raise InvalidInputError("X must be given once; got it twice, first and as X=")
         X = evaluation_or_X
-        Rows.read(X, _length(X), image_shape, feature_names)
+        rows = Rows.read(X, _length(X), image_shape, feature_names)
         done = run(
             X, y, estimator=estimator, n_neighbors=n_neighbors, cv=cv, scoring=scoring,
-            groups=groups, curves=_check_curves(curves), n_jobs=n_jobs, progress=progress,
+            groups=groups, curves=listed, n_jobs=n_jobs, progress=progress,
         )  # fmt: skip
     summary = summarize(
-        done.evaluation,
-        rows=Rows.read(X, len(done.evaluation.y), image_shape, feature_names),
-        curves=done.curves,
+        done,
+        rows=rows,
         against=_named(against),
         confidence=confidence,
         n_samples_shown=n_samples_shown,
         title=title,
-        notes=[*done.notes, *([notes] if isinstance(notes, str) else notes)],
-        timings=done.timings,
+        notes=[notes] if isinstance(notes, str) else notes,
     )
     made = Report(summary, done.evaluation)
     if path is not None:

@@ -9,13 +9,20 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from allsplits import __version__
 from allsplits.model_selection import Curve, Evaluation, Interval, compare
-from allsplits.reports._rows import Rows, hardest, suspects
+from allsplits.plots._style import parameter_in_words
+from allsplits.reports._rows import Rows
+from allsplits.reports._run import Run
+from allsplits.reports._samples import samples_worth_a_look
 from allsplits.reports._text import (
     as_number,
     as_text,
     count_as_text,
+    interval_in_words,
+    name_of_score,
     score_in_words,
     sentence,
     written_out,
@@ -34,28 +41,33 @@ _INTERVAL = (
     "covered 84 to 92 % for k up to 5 in simulations. It knows nothing of choices made by the same "
     "scores, and has no width where all sample scores are equal."
 )
-_PACKAGES = ("allsplits", "numpy", "scipy", "scikit-learn", "numba")
+_APPROXIMATE = (
+    "Neighbours come from an approximate index and may be missing: the bounds know nothing of that."
+)
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
 def summarize(
-    evaluation: Evaluation,
+    done: Run,
     *,
     rows: Rows | None,
-    curves: Sequence[Curve],
     against: Mapping[str, Evaluation],
     confidence: float,
     n_samples_shown: int,
     title: str,
     notes: Sequence[str],
-    timings: Mapping[str, float],
 ) -> dict[str, Any]:
-    """The summary of one evaluation; JSON can hold it."""
+    """The summary of what was computed; JSON can hold it."""
+    evaluation = done.evaluation
     interval = evaluation.interval(confidence)
+    fixed = [NOISE, _INTERVAL, *([_APPROXIMATE] if evaluation.search.approximate else [])]
     return {
         "title": as_text(title),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "answer": sentence(evaluation, interval),
         "score": _score(evaluation),
+        "model": done.model,
+        "baseline": _baseline(evaluation),
         "interval": _interval(evaluation.scoring, interval),
         "law": {
             "text": str(evaluation.law),
@@ -65,16 +77,16 @@ def summarize(
         "data": _data(evaluation, rows),
         "classes": _classes(evaluation),
         "confusion": _confusion(evaluation),
-        "curves": [_curve(curve) for curve in curves],
+        "curves": [_curve(curve) for curve in done.curves],
         "comparisons": [
             _comparison(name, evaluation, other, confidence) for name, other in against.items()
         ],
-        "hardest": hardest(evaluation, rows, n_samples_shown),
-        "suspects": suspects(evaluation, rows, n_samples_shown),
-        "notes": [NOISE, _INTERVAL, *(as_text(note) for note in notes)],
-        "timings": {name: float(seconds) for name, seconds in timings.items()},
+        **samples_worth_a_look(evaluation, done.judged, rows, n_samples_shown),
+        "notes": [*fixed, *(as_text(note) for note in [*done.notes, *notes])],
+        "timings": {name: float(seconds) for name, seconds in done.timings.items()},
         "versions": {
             "Python": platform.python_version(),
+            "allsplits": __version__,
             **{name: version(name) for name in _PACKAGES},
         },
     }
@@ -84,6 +96,7 @@ def _score(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "value": float(evaluation.score),
         "scoring": evaluation.scoring,
+        "name": name_of_score(evaluation.scoring),
         "in_words": score_in_words(evaluation.scoring, evaluation.score),
         "error_bound": float(evaluation.error_bound),
         "fraction": None if evaluation.fraction is None else _fraction(evaluation.fraction),
@@ -99,16 +112,38 @@ def _fraction(fraction: Any) -> str | None:
 
 
 def _interval(scoring: str, interval: Interval) -> dict[str, Any]:
-    ends = sorted(interval, reverse=scoring.startswith("neg_"))
+    ends, clause = interval_in_words(scoring, interval)
     return {
         "low": as_number(interval.low),
         "high": as_number(interval.high),
-        "in_words": [score_in_words(scoring, end) for end in ends],
+        "in_words": ends,
+        "reason": clause if ends is None else None,
         "confidence": interval.confidence,
         "standard_error": interval.standard_error,
         "n_units": interval.n_units,
         "unit": interval.unit,
     }
+
+
+def _baseline(evaluation: Evaluation) -> dict[str, Any] | None:
+    """What one would score without looking at a sample: always the same answer."""
+    weight = evaluation.sample_weight
+    if evaluation.classes is None:
+        mean = float(np.sum(weight * evaluation.y))
+        value = -float(np.sum(weight * (evaluation.y - mean) ** 2))
+        name = "always the mean of the targets"
+    elif evaluation.scoring.startswith("recall@"):
+        return None
+    elif evaluation.law.kind == "episodes":
+        value, name = 1 / evaluation.law.n_way, "guessing one of the classes"
+    else:
+        shares = np.bincount(np.searchsorted(evaluation.classes, evaluation.y), weights=weight)
+        value = float(shares.max())
+        largest = evaluation.classes[shares > value - 1e-12]
+        name = f"always {as_text(largest[0])}, the most frequent class"
+        if len(largest) > 1:
+            name = "always the same class"
+    return {"name": name, "value": value, "in_words": score_in_words(evaluation.scoring, value)}
 
 
 def _data(evaluation: Evaluation, rows: Rows | None) -> dict[str, Any]:
@@ -121,22 +156,36 @@ def _data(evaluation: Evaluation, rows: Rows | None) -> dict[str, Any]:
 
 
 def _classes(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """How often the samples of each class are right."""
+    """How often the samples of each class are right, and how far its name can be trusted."""
     if evaluation.classes is None:
         return []
-    described = []
-    for name in evaluation.classes:
-        mine = evaluation.y == name
-        scores = evaluation.sample_scores[mine]
-        held = scores[np.isfinite(scores)]
-        described.append(
-            {
-                "label": as_text(name),
-                "n": int(mine.sum()),
-                "score": float(held.mean()) if len(held) else None,
-            }
-        )
-    return described
+    n_classes = len(evaluation.classes)
+    codes = np.searchsorted(evaluation.classes, evaluation.y)
+    held = np.isfinite(evaluation.sample_scores)
+    sizes = np.bincount(codes, minlength=n_classes)
+    n_held = np.bincount(codes[held], minlength=n_classes)
+    right = np.bincount(codes[held], weights=evaluation.sample_scores[held], minlength=n_classes)
+    precision = _precision(evaluation)
+    return [
+        {
+            "label": as_text(name),
+            "n": int(sizes[i]),
+            "score": float(right[i] / n_held[i]) if n_held[i] else None,
+            "precision": None if precision is None else as_number(precision[i]),
+        }
+        for i, name in enumerate(evaluation.classes)
+    ]
+
+
+def _precision(evaluation: Evaluation) -> NDArray[np.float64] | None:
+    """Of all times a class is given, over all splits, the share where it is right."""
+    matrix = evaluation.confusion
+    if matrix is None:
+        return None
+    given = matrix.sum(axis=0)
+    precision = np.full(len(given), np.nan)
+    np.divide(np.diag(matrix), given, out=precision, where=given > 1e-12)
+    return precision
 
 
 def _confusion(evaluation: Evaluation) -> dict[str, Any] | None:
@@ -167,7 +216,9 @@ def _confusion(evaluation: Evaluation) -> dict[str, Any] | None:
 def _curve(curve: Curve) -> dict[str, Any]:
     return {
         "parameter": curve.parameter,
+        "words": parameter_in_words(curve.parameter),
         "scoring": curve.scoring,
+        "score_name": name_of_score(curve.scoring),
         "x": curve.x.tolist(),
         "scores": curve.scores.tolist(),
         "best": curve.best,

@@ -11,10 +11,15 @@ from allsplits.model_selection._evaluation import count_in_words
 __all__ = [
     "as_number",
     "as_text",
+    "cell",
     "count_as_text",
+    "interval_in_words",
+    "name_of_score",
     "percent",
+    "percent_digits",
     "score_in_words",
     "sentence",
+    "tick_in_words",
     "written_out",
 ]
 
@@ -22,7 +27,7 @@ __all__ = [
 _LONGEST = 200
 #: Numbers of splits with more digits than this are not written out.
 _MOST_DIGITS = 20_000
-#: A share this close to one is one.
+#: A share this close to one is one, and to nothing is none: rounding, and what was left out.
 _ROUNDING = 1e-9
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -40,12 +45,24 @@ def as_number(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def cell(value: Any) -> str:
+    """A value of the data as a table shows it."""
+    return f"{value:.6g}" if isinstance(value, float) else as_text(value)
+
+
+def percent_digits(value: float, digits: int = 2) -> str:
+    """A share in percent; all and none only where they are that up to rounding errors."""
+    text = f"{100 * min(1.0, max(0.0, value)):.{digits}f}"
+    if float(text) == 100 and value < 1 - _ROUNDING:
+        return f">{100 - 10.0**-digits:.{digits}f}"
+    if float(text) == 0 and value > _ROUNDING:
+        return f"<{10.0**-digits:.{digits}f}"
+    return text
+
+
 def percent(value: float) -> str:
-    """A share with two digits after the point; 100 % only if it is that up to rounding errors."""
-    text = f"{100 * value:.2f}"
-    if text == "100.00" and value < 1 - _ROUNDING:
-        text = "99.99"
-    return f"{text}\u00a0%"
+    """A share with two digits after the point, and its sign."""
+    return f"{percent_digits(value)}\u00a0%"
 
 
 def count_as_text(number: int) -> str:
@@ -78,6 +95,38 @@ def score_in_words(scoring: str, value: float) -> str:
     return f"{-value:.6g}" if scoring.startswith("neg_") else percent(value)
 
 
+def tick_in_words(scoring: str, value: float, step: float) -> str:
+    """A score beside an axis, with as many digits as the steps need."""
+    if scoring.startswith("neg_"):
+        return f"{abs(value):.6g}"
+    digits = max(0, -math.floor(math.log10(100 * step) + 1e-9))
+    return f"{100 * value:.{digits}f}\u00a0%"
+
+
+def name_of_score(scoring: str) -> str:
+    """What a score is called in running text."""
+    return "mean squared error" if scoring.startswith("neg_") else scoring.replace("_", " ")
+
+
+def interval_in_words(scoring: str, interval: Interval) -> tuple[list[str] | None, str]:
+    """The interval's ends (None where the spread says nothing), and a clause that says it."""
+    confidence = f"{100 * interval.confidence:.4g}\u00a0%"
+    if interval.standard_error > _ROUNDING * abs(interval.estimate):
+        ordered = sorted(interval, reverse=scoring.startswith("neg_"))
+        ends = [score_in_words(scoring, end) for end in ordered]
+        same = "for other data from the same source"
+        return ends, f"{same} the {confidence} interval is {' to '.join(ends)}"
+    if scoring.startswith("neg_") or interval.estimate < 1 - _ROUNDING:
+        return None, "all sample scores are equal, so that their spread gives no interval"
+    # Clopper & Pearson's bound where nothing was wrong, which the rule of three (3/n) rounds.
+    most = -math.expm1(math.log1p(-interval.confidence) / interval.n_units)
+    return None, (
+        "no sample is ever wrong, so that the spread of the scores gives no interval; "
+        f"{interval.n_units:,} independent {interval.unit} without an error would still allow an "
+        f"error of up to {percent(most)} ({confidence} confidence)"
+    )
+
+
 def sentence(evaluation: Evaluation, interval: Interval) -> str:
     """The answer in one sentence."""
     scoring, k = evaluation.scoring, evaluation.n_neighbors
@@ -85,8 +134,6 @@ def sentence(evaluation: Evaluation, interval: Interval) -> str:
     neighbours = "1 nearest neighbour" if k == 1 else f"{k} nearest neighbours"
     if scoring.startswith("neg_"):
         claim = f"With {neighbours} the mean squared error on held-out samples is {value}"
-        ends = sorted([-interval.low, -interval.high])
-        span = f"{ends[0]:.6g} to {ends[1]:.6g}"
     else:
         rank = scoring.removeprefix("recall@")
         claim = {
@@ -94,9 +141,6 @@ def sentence(evaluation: Evaluation, interval: Interval) -> str:
             "balanced_accuracy": f"With {neighbours}, held-out samples of a class are given it "
             f"{value} of the time, on average over the classes",
         }.get(scoring, f"{value} of held-out samples have their class among the {rank} nearest")
-        span = f"{percent(interval.low)} to {percent(interval.high)}"
     splits = count_as_text(evaluation.n_splits)
-    return (
-        f"{claim}, on average over all splits ({splits}); for other data from the "
-        f"same source the {100 * interval.confidence:.4g}\u00a0% interval is {span}."
-    )
+    clause = interval_in_words(scoring, interval)[1]
+    return f"{claim}, on average over all splits ({splits}); {clause}."

@@ -1,5 +1,5 @@
 "use strict";
-// Without this script the page shows everything below each other; it adds tabs and hovering.
+// Without this script the page shows everything below each other; it adds tabs, hovering and a search.
 (function () {
   const list = document.getElementById("tabs");
   const panels = Array.from(document.querySelectorAll("main > section"));
@@ -26,8 +26,22 @@
     if (focus) tabs[index].focus();
   }
 
+  // The address names the open part, so that a link can point to it.
+  function remember(index) {
+    try {
+      history.replaceState(null, "", "#" + panels[index].id);
+    } catch (refused) { /* a frame without an address of its own */ }
+  }
+
+  function follow() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const index = panels.findIndex(function (panel) { return target && panel.contains(target); });
+    if (index >= 0) select(index, false);
+    return index >= 0;
+  }
+
   tabs.forEach(function (tab, i) {
-    tab.addEventListener("click", function () { select(i, false); });
+    tab.addEventListener("click", function () { select(i, false); remember(i); });
     tab.addEventListener("keydown", function (event) {
       const last = tabs.length - 1;
       const next = { ArrowRight: i === last ? 0 : i + 1, ArrowLeft: i === 0 ? last : i - 1,
@@ -35,13 +49,35 @@
       if (next === undefined) return;
       event.preventDefault();
       select(next, true);
+      remember(next);
     });
   });
   list.hidden = false;
-  select(0, false);
+  if (!follow()) select(0, false);
+  window.addEventListener("hashchange", follow);
 
-  const curves = JSON.parse(document.getElementById("curves").textContent);
-  document.querySelectorAll(".plot").forEach(function (plot, number) {
+  document.querySelectorAll(".find").forEach(function (find) {
+    const rows = Array.from(document.querySelectorAll("#each tbody tr"));
+    const names = rows.map(function (row) { return row.cells[0].textContent.toLowerCase(); });
+    const said = find.querySelector("[role=status]");
+    const input = find.querySelector("input");
+    function search() {
+      const wanted = input.value.trim().toLowerCase();
+      let found = 0;
+      rows.forEach(function (row, i) {
+        row.hidden = !names[i].includes(wanted);
+        if (!row.hidden) found += 1;
+      });
+      said.textContent = found.toLocaleString("en") + " of " + rows.length.toLocaleString("en") + " classes";
+    }
+    input.addEventListener("input", search);
+    find.hidden = false;
+    search();
+  });
+
+  const curves = JSON.parse(document.getElementById("points").textContent);
+  document.querySelectorAll(".plot").forEach(function (plot) {
+    const number = Number(plot.dataset.curve);
     const points = curves[number].points;
     const svg = plot.querySelector("svg");
     const tip = plot.querySelector(".tip");
@@ -62,9 +98,12 @@
       here.removeAttribute("visibility");
       rule.removeAttribute("visibility");
       tip.textContent = points[at][2];
-      tip.style.left = Math.max(16, Math.min(84, 100 * x / width)) + "%";
-      tip.style.top = 100 * Math.max(y, 40) / height + "%";
       tip.hidden = false;
+      // Beside neither edge of the plot: half of the tip lies to the left of its place.
+      const room = plot.clientWidth;
+      const half = tip.offsetWidth / 2;
+      tip.style.left = Math.max(half, Math.min(room - half, room * x / width)) + "px";
+      tip.style.top = Math.max(tip.offsetHeight + 12, plot.clientHeight * y / height) + "px";
     }
 
     function hide() {

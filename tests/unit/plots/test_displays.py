@@ -12,6 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import (
     CondensedReduced,
+    UNNClassifier,
     cmc_curve,
     compare,
     evaluate,
@@ -106,9 +107,15 @@ def test_the_match_curve_takes_the_metric_of_the_estimator(moons):
     refused(lambda: CMCCurveDisplay.from_estimator(KNeighborsRegressor(), *moons), "estimator")
 
 
-def test_shots_are_named(moons):
+def test_axes_and_legends_speak_in_words(moons):
     made = LearningCurveDisplay.from_estimator(KNN, *moons, stratify=True)
     assert made.ax_.get_xlabel() == "training samples of each class"
+    made = ValidationCurveDisplay.from_estimator(KNN, *moons, n_neighbors=range(1, 8))
+    assert made.ax_.get_xlabel() == "number of neighbours"
+    (legend,) = [text.get_text() for text in made.ax_.get_legend().get_texts()]
+    assert legend == f"best: {made.curve.best_score:.4f} at {made.curve.best}"
+    ticks = made.ax_.get_xticks()
+    np.testing.assert_array_equal(ticks, np.round(ticks))
 
 
 def test_the_confusion_matrix_is_that_of_the_evaluation(moons):
@@ -143,6 +150,28 @@ def test_a_comparison_of_a_thing_with_itself_is_drawn(moons):
     X, y = load_diabetes(return_X_y=True)
     few, many = (evaluate(KNeighborsRegressor(k), X, y) for k in (1, 9))
     assert "neg_mean" in compare(few, many).plot().get_ylabel()
+
+
+@pytest.mark.parametrize("size", [(4, 3), (6.4, 4.8)])
+@pytest.mark.parametrize(
+    ("n_classes", "name"), [(3, "{}"), (10, "{}"), (10, "a long class name {}"), (26, "class {}"),
+                            (60, "the class of things with the number {}")],
+)  # fmt: skip
+def test_names_of_classes_do_not_overlap(n_classes, name, size):
+    y = np.repeat([name.format(i) for i in range(n_classes)], 3)
+    evaluation = evaluate(KNN, np.random.default_rng(0).normal(size=(len(y), 2)), y, cv=3)
+    ax = plt.subplots(figsize=size, layout="constrained")[1]
+    ConfusionMatrixDisplay(evaluation).plot(ax)
+    ax.figure.canvas.draw()
+    for axis in (ax.xaxis, ax.yaxis):
+        shown = axis.get_ticklabels()
+        assert len(shown) >= min(n_classes, 10)
+        assert min(label.get_fontsize() for label in shown) >= 5
+        boxes = [label.get_window_extent() for label in shown]
+        assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    at = {label.get_text(): label.get_position()[0] for label in ax.get_xticklabels()}
+    first = min(at, key=at.get)
+    assert name.format(0).startswith(first.partition("…")[0])
 
 
 def test_difficulty_is_every_sample_in_order(moons):
@@ -186,6 +215,13 @@ def test_prototypes_are_ringed(moons):
     assert given.prototypes.tolist() == [3, 5]
 
 
+def test_prototypes_of_boosting_are_ringed(moons):
+    model = UNNClassifier(n_neighbors=5)
+    made = DecisionMapDisplay.from_estimator(model, *moons, grid_resolution=20)
+    kept = UNNClassifier(n_neighbors=5).fit(*moons).prototype_indices_
+    np.testing.assert_array_equal(made.prototypes, kept)
+
+
 def test_a_map_takes_frames_text_labels_and_three_classes():
     X, y = load_iris(return_X_y=True, as_frame=True)
     frame = X[["petal length (cm)", "sepal width (cm)"]]
@@ -204,6 +240,7 @@ def test_bad_maps_are_refused(moons):
     refused(lambda: make(KNN, X, y, grid_resolution=1), "grid_resolution")
     refused(lambda: make(KNN, X, y, prototypes=[120]), "prototypes", "119")
     refused(lambda: make(KNN, X, y, prototypes=["a"]), "prototypes")
+    refused(lambda: make(KNN, X, y, prototypes=[3, 3]), "prototypes", "once")
     refused(lambda: make(KNN, X, y[:5]), "y", "120")
     refused(lambda: make(KNN, pd.DataFrame({"a": ["x"] * 120, "b": 1}), y), "X", "numeric")
 

@@ -6,7 +6,7 @@ import pytest
 from allsplits import Curve
 from allsplits.reports._chart import chart
 from allsplits.reports._summary import _curve
-from allsplits.reports._text import as_text, count_as_text, percent, written_out
+from allsplits.reports._text import as_text, count_as_text, percent, percent_digits, written_out
 
 
 def drawn(x, scores, scoring="accuracy", parameter="n_neighbors"):
@@ -19,7 +19,7 @@ def test_points_lie_where_their_values_are():
     xs, ys = (np.array([p[i] for p in made["points"]]) for i in range(2))
     np.testing.assert_allclose(np.diff(xs) / np.diff(xs)[0], [1, 1, 2], atol=0.01)
     ticks = {text: y for y, text in made["y_ticks"]}
-    assert ys[3] == pytest.approx(ticks["90.00\u00a0%"], abs=0.1)
+    assert ys[3] == pytest.approx(ticks["90\u00a0%"], abs=0.1)
     assert np.argmin(ys) == 3  # SVG counts downwards
     assert made["best"] == made["points"][made["best_index"]][:2] == [xs[3], ys[3]]
     assert made["left"] <= xs.min() <= xs.max() <= made["right"]
@@ -28,7 +28,9 @@ def test_points_lie_where_their_values_are():
 
 def test_unsorted_values_are_drawn_from_left_to_right():
     made = drawn([3, 1, 5], [0.6, 0.9, 0.7])
-    assert [p[2].split(":")[0] for p in made["points"]] == [f"n_neighbors = {k}" for k in (1, 3, 5)]
+    assert [p[2].split(":")[0] for p in made["points"]] == [
+        f"number of neighbours = {k}" for k in (1, 3, 5)
+    ]
     assert made["best_index"] == 0
 
 
@@ -44,7 +46,9 @@ def test_flat_curves_and_single_points_stay_on_the_page(scores):
 def test_wide_ranges_are_logarithmic():
     made = drawn(range(1, 1001), np.linspace(0.1, 0.9, 1000), parameter="train_size")
     assert [text for _, text in made["x_ticks"]] == ["1", "10", "100", "1,000"]
-    np.testing.assert_allclose(np.diff([x for x, _ in made["x_ticks"]]), 192, atol=0.1)
+    np.testing.assert_allclose(
+        np.diff([x for x, _ in made["x_ticks"]]), (made["right"] - made["left"]) / 3, atol=0.1
+    )
 
 
 def test_long_curves_are_thinned_but_keep_the_best():
@@ -53,15 +57,15 @@ def test_long_curves_are_thinned_but_keep_the_best():
     made = drawn(range(1, 50_001), scores, parameter="train_size")
     assert len(made["points"]) <= 601
     assert len(made["table"]) <= 61
-    assert made["points"][made["best_index"]][2].startswith("train_size = 12346:")
+    assert made["points"][made["best_index"]][2].startswith("training samples = 12346:")
     assert 12346 in [row[0] for row in made["table"]]
-    assert made["points"][0][2].startswith("train_size = 1:")
-    assert made["points"][-1][2].startswith("train_size = 50000:")
+    assert made["points"][0][2].startswith("training samples = 1:")
+    assert made["points"][-1][2].startswith("training samples = 50000:")
 
 
 def test_squared_errors_are_positive_on_the_page():
     made = drawn([1, 2], [-30.0, -20.0], scoring="neg_mean_squared_error")
-    assert made["points"][0][2] == "n_neighbors = 1: 30"
+    assert made["points"][0][2] == "number of neighbours = 1: 30"
     assert made["points"][1][1] < made["points"][0][1]  # the better one is higher
     assert all("-" not in text for _, text in made["y_ticks"])
 
@@ -93,10 +97,23 @@ def test_counts_are_printed_with_powers():
     assert count_as_text(10**380) == "about 10³⁸⁰"
 
 
-def test_nearly_all_is_not_all():
-    assert percent(1.0) == percent(1 - 1e-12) == "100.00\u00a0%"
-    assert percent(0.99999) == "99.99\u00a0%"
-    assert percent(0.0) == "0.00\u00a0%"
+def test_nearly_all_is_not_all_and_hardly_any_is_some():
+    assert percent(1.0) == percent(1 - 1e-12) == percent(1 + 4e-16) == "100.00\u00a0%"
+    assert percent(0.99999) == ">99.99\u00a0%"
+    assert percent(0.0) == percent(1e-12) == percent(-1e-17) == "0.00\u00a0%"
+    assert percent(0.00001) == "<0.01\u00a0%"
+    assert percent(0.00006) == "0.01\u00a0%"
+    assert [percent_digits(v, 0) for v in (0, 0.001, 0.5, 0.999, 1)] == [
+        "0", "<1", "50", ">99", "100",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.965, 0.985), (0.1, 0.9), (0.99991, 0.99999)])
+def test_ticks_have_the_digits_they_need(low, high):
+    texts = [text for _, text in drawn([1, 2, 3], [low, (low + high) / 2, high])["y_ticks"]]
+    assert len(set(texts)) == len(texts) > 2
+    values = np.array([float(text.removesuffix("\u00a0%")) for text in texts])
+    np.testing.assert_allclose(np.diff(values), np.diff(values)[0], rtol=1e-6)
 
 
 def test_texts_can_be_printed():

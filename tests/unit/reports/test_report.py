@@ -28,7 +28,7 @@ from allsplits import (
 from allsplits.exceptions import MissingExtraError
 from unit.refused import refused
 
-VOID = {"meta", "link", "br", "img", "line", "circle", "path", "polyline"}
+VOID = {"meta", "link", "br", "img", "input", "line", "circle", "path", "polyline"}
 
 
 class Page(HTMLParser):
@@ -86,7 +86,9 @@ def test_the_summary_repeats_the_evaluation(iris, seven):
     shares = np.array(summary["confusion"]["shares"])
     np.testing.assert_allclose(np.diag(shares).mean(), seven.score, atol=1e-9)
     np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-9)
-    assert [one["row"] for one in summary["hardest"]] == seven.hardest(12).tolist()
+    suspected = {one["row"] for one in summary["suspects"]["samples"]}
+    hard = [row for row in seven.hardest(40).tolist() if row not in suspected]
+    assert [one["row"] for one in summary["hardest"]] == hard[:12]
 
 
 def test_the_page_says_what_the_summary_says(iris, seven):
@@ -137,7 +139,9 @@ def test_data_alone_choose_k_and_draw_both_curves(iris, made):
     assert [c["parameter"] for c in made.summary["curves"]] == ["n_neighbors", "train_size"]
     np.testing.assert_allclose(made.summary["curves"][0]["scores"], curve.scores, atol=1e-13)
     assert any("optimistic" in note for note in made.summary["notes"])
-    assert set(made.summary["timings"]) == {"score against k", "evaluation", "learning curve"}
+    assert set(made.summary["timings"]) == {
+        "score against k", "evaluation", "learning curve", "a second look at the labels",
+    }  # fmt: skip
 
 
 def test_an_estimator_keeps_its_k(iris):
@@ -169,7 +173,7 @@ def test_regression():
 def test_recall_and_balanced_accuracy(iris):
     recall = report(*iris, scoring="recall@3")
     assert "among the 3 nearest" in recall.summary["answer"]
-    assert recall.summary["suspects"] is None
+    assert recall.summary["baseline"] is None
     assert [c["parameter"] for c in recall.summary["curves"]] == ["train_size"]
     Page(recall.html())
     balanced = report(*iris, scoring="balanced_accuracy", curves=())
@@ -187,17 +191,6 @@ def test_fractions_are_written_out(iris):
     exact = evaluate(KNeighborsClassifier(1), X, y, cv=LeavePOut(5), exact=True)
     top, bottom = report(exact).summary["score"]["fraction"].replace(",", "").split(" / ")
     assert (int(top), int(bottom)) == (exact.fraction.numerator, exact.fraction.denominator)
-
-
-def test_suspects_are_the_labels_that_were_changed():
-    X, y = load_iris(return_X_y=True)
-    wrong = y.copy()
-    wrong[[10, 20, 30]] = 2
-    found = report(evaluate(KNeighborsClassifier(5), X, wrong)).summary["suspects"]
-    rows = {one["row"] for one in found["samples"]}
-    assert {10, 20, 30} <= rows
-    assert next(one for one in found["samples"] if one["row"] == 10)["given"] == "0"
-    assert all(one["share"] >= found["threshold"] for one in found["samples"])
 
 
 def test_nothing_is_hard_where_all_is_right():
