@@ -27,6 +27,7 @@ from allsplits.reports._text import (
     sentence,
     written_out,
 )
+from allsplits.splits import EpisodeLaw
 
 __all__ = ["summarize"]
 
@@ -134,7 +135,7 @@ def _baseline(evaluation: Evaluation) -> dict[str, Any] | None:
         name = "always the mean of the targets"
     elif evaluation.scoring.startswith("recall@"):
         return None
-    elif evaluation.law.kind == "episodes":
+    elif isinstance(evaluation.law, EpisodeLaw):
         value, name = 1 / evaluation.law.n_way, "guessing one of the classes"
     else:
         shares = np.bincount(np.searchsorted(evaluation.classes, evaluation.y), weights=weight)
