@@ -18,6 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
 __all__ = [
+    "LARGEST_VALUE",
     "check_choice",
     "check_column",
     "check_count",
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 #: Beyond this the square of a difference overflows.
-_LARGEST = 1e150
+LARGEST_VALUE = 1e150
 #: Whoever has one of these searches for neighbours.
 _SEARCH_METHODS = ("kneighbors", "knn_query", "neighbor_graph", "ntotal")
 #: A sparse X is made dense if it has at most this many entries (1 GiB).
@@ -150,16 +151,16 @@ def check_points(
             ensure_min_samples=at_least,
             input_name=name,
         )
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         samples = "sample" if at_least == 1 else "samples"
         raise InvalidInputError(
             f"{name} must be a numeric array of shape (n_samples, n_features) without NaN or "
             f"infinity, with at least {at_least} {samples}; got: {error}"
         ) from error
     largest = _largest(points)
-    if largest > _LARGEST:
+    if largest > LARGEST_VALUE:
         raise InvalidInputError(
-            f"{name} must hold values below {_LARGEST:g} in size so that squares stay finite; "
+            f"{name} must hold values below {LARGEST_VALUE:g} in size so that squares stay finite; "
             f"got {largest:g}: rescale it"
         )
     if precomputed:

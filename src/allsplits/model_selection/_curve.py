@@ -90,6 +90,6 @@ class Curve:
         values = f"{self.x[0]} … {self.x[-1]}" if len(self.x) > 1 else str(self.x[0])
         return (
             f"Curve({self.scoring} for {self.parameter} = {values}: "
-            f"best {self.best_score:.6f}{self.search.bound(self.error_bound)} at {self.best}"
+            f"best {self.best_score:.6f}{self.search.bound_text(self.error_bound)} at {self.best}"
             f"{self.search.note})"
         )

@@ -191,7 +191,8 @@ class Evaluation:
 
     def __repr__(self) -> str:
         k = "" if self.scoring.startswith("recall@") else f", n_neighbors={self.n_neighbors}"
+        bound = self.search.bound_text(self.error_bound)
         return (
-            f"Evaluation({self.scoring}={self.score:.6f}{self.search.bound(self.error_bound)}{k}, "
+            f"Evaluation({self.scoring}={self.score:.6f}{bound}{k}, "
             f"exact over {count_in_words(self.n_splits)} splits: {self.law}{self.search.note})"
         )

@@ -62,7 +62,9 @@ class Setup:
         """Check everything before any work is done."""
         settings = read_estimator(estimator)
         parsed = Scoring.parse(scoring, regression=settings.regression)
-        if not isinstance(X, NeighborOrder):
+        if isinstance(X, NeighborOrder):
+            X.check_metric(settings.metric)
+        else:
             X = read_points(X, settings.metric)
         n = X.n_samples if isinstance(X, NeighborOrder) else len(X)
         numbers_of_groups = None if groups is None else check_groups(groups, n)
