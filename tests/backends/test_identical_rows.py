@@ -13,7 +13,7 @@ from allsplits import order_neighbors
 NAMES = set(VALID_METRICS["brute"]) | set(PAIRWISE_DISTANCE_FUNCTIONS) - {"precomputed"}
 #: The share of features that are not true in both rows: 0 only where all are true.
 NOT_ZERO = {"russellrao"}
-METRICS = sorted(NAMES - {"precomputed"}) + ["minkowski 3", "minkowski weights", "a function"]
+METRICS = [*sorted(NAMES - {"precomputed"}), "minkowski 3", "minkowski weights", "a function"]
 EUCLIDEAN = ("euclidean", "l2", "sqeuclidean", "cosine", "correlation", "minkowski")
 
 

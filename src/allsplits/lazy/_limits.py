@@ -53,11 +53,11 @@ def check_spread(points: Array, queries: Array, degree: int, ridge: float) -> No
         )
 
 
-def check_targets_size(targets: Array) -> None:
+def check_targets_size(targets: Array, name: str = "y") -> None:
     """Raise if squares of targets overflow."""
     found = float(np.abs(targets).max())
     if found > LARGEST_VALUE:
         raise InvalidInputError(
-            f"y must hold values below {LARGEST_VALUE:g} in size so that squares stay finite; "
+            f"{name} must hold values below {LARGEST_VALUE:g} in size so that squares stay finite; "
             f"got {found:g}: rescale it"
         )

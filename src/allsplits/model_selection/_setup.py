@@ -22,7 +22,7 @@ from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._estimator import VoteSettings, read_estimator
 from allsplits.model_selection._scoring import Scoring
 from allsplits.orders import NeighborOrder, check_backend, read_points
-from allsplits.splits import Law, Samples, resolve_cv
+from allsplits.splits import BernoulliLaw, Law, Samples, resolve_cv
 
 __all__ = ["Setup", "check_options"]
 
@@ -104,6 +104,7 @@ class Setup:
         vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean"]
         if self.scoring.rank is not None:
             vote = "ranked"
+            columns = [_within(column, samples.n_samples) for column in columns]
         elif weights is None:
             vote = "mean" if regression else "majority"
         else:
@@ -121,3 +122,11 @@ class Setup:
             options=self.options,
             weights=weights,
         )
+
+
+def _within(column: Column, n_samples: int) -> Column:
+    """The column with a rank that no training set exceeds: beyond, recall@R looks at everybody."""
+    # Independent draws leave out training sets smaller than R, so there R means itself.
+    if isinstance(column.law, BernoulliLaw):
+        return column
+    return Column(min(column.k, n_samples), column.law)

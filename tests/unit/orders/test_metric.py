@@ -79,7 +79,7 @@ def test_scalings_that_the_sample_does_not_give():
     with pytest.raises(InvalidInputError, match="rank 3 for 4 features"):
         order_neighbors(dependent, metric="mahalanobis")
     constant = np.column_stack([X, np.ones(len(X))])
-    with pytest.raises(InvalidInputError, match="'seuclidean'.* constant feature 3"):
+    with pytest.raises(InvalidInputError, match=r"'seuclidean'.* constant feature 3"):
         order_neighbors(constant, metric="seuclidean")
 
 
