@@ -181,6 +181,7 @@ def test_progress_is_shown_only_when_asked(model, words, capsys, monkeypatch):
     np.testing.assert_array_equal(shown.sample_indices_, silent.sample_indices_)
 
 
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_is_heard_between_calls(monkeypatch):
     real, calls = _condensing.condense_in_order, []
 
