@@ -13,6 +13,7 @@ __all__ = [
     "direct_rows",
     "finish_packed_rows",
     "finish_sorted_rows",
+    "first_columns",
     "mirror_rows",
     "rerank_candidates",
 ]
@@ -207,6 +208,30 @@ def collect_near(rows, thresholds, start, stop, items, keys):
         for c in range(count, items.shape[1]):
             items[i, c] = -1
             keys[i, c] = np.inf
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def first_columns(rows, start, stop, tolerance, floor, out):
+    """out[i] = the lowest column of the first tie group of row i, which need not be sorted."""
+    n = rows.shape[1]
+    for i in range(start, stop):
+        row = rows[i]
+        last = np.inf
+        for j in range(n):
+            last = row[j] if row[j] < last else last
+        # The group grows from its least key, link by link, until nobody joins.
+        while True:
+            limit = _reach(last, 1, tolerance, floor)
+            grown = last
+            first = n
+            for j in range(n):
+                if row[j] <= limit and (row[j] <= last or _is_tied(last, row[j], tolerance, floor)):
+                    grown = max(grown, row[j])
+                    first = min(first, j)
+            if grown == last:
+                break
+            last = grown
+        out[i] = first
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

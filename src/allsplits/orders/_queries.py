@@ -20,7 +20,7 @@ from allsplits.orders._kernels import rerank_candidates
 from allsplits.orders._metric import Metric
 from allsplits.orders.backends._candidates import expanded_rounding
 from allsplits.orders.backends._keys import ReferenceKeys
-from allsplits.orders.backends._rows import sort_rows
+from allsplits.orders.backends._rows import first_of_rows, sort_rows
 from allsplits.orders.backends.exact import TREE_FEATURES
 
 __all__ = ["QuerySearch"]
@@ -32,6 +32,8 @@ Items = NDArray[np.int32]
 _ENTRIES_PER_BLOCK = 1 << 22
 #: Up to this many references comparing with everybody is faster than proposing (measured).
 _SMALL_REFERENCE = 2000
+#: The same for their values, where the nearest one alone is wanted and there is no tree.
+_SMALL_TABLE = 1_000_000
 
 
 class QuerySearch:
@@ -58,7 +60,7 @@ class QuerySearch:
         self.keys = ReferenceKeys(reference, self.metric, n_threads)
         self.proposer = None
         points = self.keys.points
-        if points is not None and len(points) > max(_SMALL_REFERENCE, 4 * depth):
+        if points is not None and _proposing_is_faster(*points.shape, depth):
             self.proposer = _Proposer(points, n_threads)
 
     def nearest(self, queries: Array) -> Items:
@@ -97,8 +99,16 @@ class QuerySearch:
 
     def _compare_with_all(self, queries: Array) -> Items:
         keys = self.keys.of(queries)
+        if self.depth == 1:
+            return first_of_rows(keys.rows, self.n_threads, keys.ties)
         found = sort_rows(keys.rows, self.depth, self.n_reference, self.n_threads, keys.ties)
         return found[0][:, : self.depth]
+
+
+def _proposing_is_faster(n_reference: int, n_features: int, depth: int) -> bool:
+    if depth == 1 and n_features > TREE_FEATURES:
+        return n_reference * n_features > _SMALL_TABLE
+    return n_reference > max(_SMALL_REFERENCE, 4 * depth)
 
 
 class _Proposer:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from allsplits.orders._ties import Ties
-from allsplits.orders.backends._rows import sort_rows
+from allsplits.orders.backends._rows import first_of_rows, sort_rows
 
 TOLERANCE = 2e-12
 
@@ -67,3 +67,5 @@ def test_like_a_plain_sort(kind):
         for row, items, tied, length in zip(rows, found[0], found[2], found[3], strict=True):
             expected = plainly_sorted(row, depth, floor)
             assert (items[:length].tolist(), tied[:length].tolist()) == expected
+        firsts = [plainly_sorted(row, 1, floor)[0][0] for row in rows]
+        assert first_of_rows(rows, 2, Ties(TOLERANCE, floor))[:, 0].tolist() == firsts

@@ -9,11 +9,12 @@ from allsplits._threads import map_row_ranges
 from allsplits.orders._kernels import (
     direct_rows,
     finish_packed_rows,
+    first_columns,
     mirror_rows,
 )
 from allsplits.orders._ties import Ties
 
-__all__ = ["sort_rows", "squared_rows"]
+__all__ = ["first_of_rows", "sort_rows", "squared_rows"]
 
 Array = NDArray[np.float64]
 
@@ -35,6 +36,17 @@ def squared_rows(
     map_row_ranges(fill, len(queries), n_threads, smallest=8)
     if upper:
         map_row_ranges(lambda start, stop: mirror_rows(start, stop, out), len(out), n_threads)
+    return out
+
+
+def first_of_rows(rows: Array, n_threads: int, ties: Ties) -> NDArray[np.int32]:
+    """The first item of each row as `sort_rows` would find it, shape (rows, 1), without a sort."""
+    out = np.empty((len(rows), 1), dtype=np.int32)
+
+    def find(start: int, stop: int) -> None:
+        first_columns(rows, start, stop, *ties, out[:, 0])
+
+    map_row_ranges(find, len(rows), n_threads, smallest=8)
     return out
 
 
