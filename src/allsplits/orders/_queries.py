@@ -60,7 +60,7 @@ class QuerySearch:
         self.keys = ReferenceKeys(reference, self.metric, n_threads)
         self.proposer = None
         points = self.keys.points
-        if points is not None and _proposing_is_faster(*points.shape, depth):
+        if points is not None and _proposing_is_faster(len(points), points.shape[1], depth):
             self.proposer = _Proposer(points, n_threads)
 
     def nearest(self, queries: Array) -> Items:

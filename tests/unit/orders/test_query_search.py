@@ -122,3 +122,14 @@ def test_tiny_distances_are_told_apart():
     assert search(reference, np.array([[0.0]]), 4).tolist() == [[1, 2, 0, 3]]
     # Neither set alone shows that squares will not do.
     assert search(np.array([[1e-170], [0.0]]), np.array([[1e-170]]), 2).tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("n_features", [2, 8])
+def test_the_nearest_alone_is_the_first_of_several(n_features, monkeypatch):
+    rng = np.random.default_rng(7)
+    reference = rng.integers(0, 3, size=(3000, n_features)) * 0.1
+    queries = rng.integers(0, 3, size=(200, n_features)) * 0.1 + 0.05
+    first = search(reference, queries, 6)[:, :1]
+    np.testing.assert_array_equal(search(reference, queries, 1), first)
+    monkeypatch.setattr("allsplits.orders._queries._SMALL_TABLE", 0)
+    np.testing.assert_array_equal(search(reference, queries, 1), first)
