@@ -1,9 +1,12 @@
 """Shared set-up: the helpers beside the tests are importable, random examples are repeatable."""
 
 import os
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 TESTS = Path(__file__).parent
@@ -16,3 +19,14 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.fixture
+def ctrl_c_is_heard() -> Iterator[None]:
+    """Ctrl-C interrupts this process and those it starts, in a background job as well.
+
+    Who starts tests in the background may have SIGINT ignored, and children inherit that.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

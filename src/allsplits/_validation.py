@@ -21,7 +21,7 @@ from allsplits._frames import pandas_index
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
 __all__ = [
-    "LARGEST",
+    "LARGEST_VALUE",
     "check_choice",
     "check_column",
     "check_count",
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 #: Beyond this the square of a difference overflows.
-LARGEST = 1e150
+LARGEST_VALUE = 1e150
 #: Whoever has one of these searches for neighbours.
 _SEARCH_METHODS = ("kneighbors", "knn_query", "neighbor_graph", "ntotal")
 #: A sparse X is made dense if it has at most this many entries (1 GiB).
@@ -199,9 +199,9 @@ def check_points(
             f"infinity, with at least {at_least} {samples}; got: {error}"
         ) from error
     largest = _largest(points)
-    if largest > LARGEST:
+    if largest > LARGEST_VALUE:
         raise InvalidInputError(
-            f"{name} must hold values below {LARGEST:g} in size so that squares stay finite; "
+            f"{name} must hold values below {LARGEST_VALUE:g} in size so that squares stay finite; "
             f"got {largest:g}: rescale it"
         )
     if precomputed:
@@ -372,9 +372,9 @@ def check_targets(y: Any, n_samples: int) -> NDArray[np.float64]:
     if not np.isfinite(targets).all():
         raise InvalidInputError("y must be finite for regression; got NaN or infinity")
     largest = _largest(targets)
-    if largest > LARGEST:
+    if largest > LARGEST_VALUE:
         raise InvalidInputError(
-            f"y must hold values below {LARGEST:g} in size so that squares stay finite; "
+            f"y must hold values below {LARGEST_VALUE:g} in size so that squares stay finite; "
             f"got {largest:g}: rescale it"
         )
     return targets

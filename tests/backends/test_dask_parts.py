@@ -193,6 +193,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_ends_the_run_and_the_work_of_the_cluster(tmp_path):
     script = tmp_path / "interrupted.py"
     script.write_text(INTERRUPTED)

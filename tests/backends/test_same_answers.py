@@ -89,14 +89,24 @@ def test_auto_says_what_it_took():
     assert order_neighbors(DATA["points"], depth=5).search.backend == "exact"
 
 
-def test_rows_of_zeros_have_no_direction(backend):
-    X = np.vstack([DATA["points"][:100], np.zeros((1, 12))])
+def test_rows_of_zeros_are_a_direction_of_their_own(backend):
+    X = np.vstack([DATA["points"][:100], np.zeros((2, 12))])
+    expected = order_neighbors(X, depth=5, metric="cosine", backend="exact")
+    found = order_neighbors(X, depth=5, metric="cosine", backend=backend)
+    assert_same_order(found, expected)
+    assert found.tie_groups(100)[0].tolist() == [101]
+    expected = pytest.approx([0.0, 1.0, 1.0], rel=1e-15)
+    assert found.flat_distances[found.indptr[100] :][:3].tolist() == expected
+
+
+def test_squares_that_underflow_are_left_to_the_default(backend):
+    X = 1e-170 * DATA["many ties"][:100]
     if backend == "dask":
-        expected = order_neighbors(X, depth=5, metric="cosine", backend="exact")
-        assert_same_order(order_neighbors(X, depth=5, metric="cosine", backend=backend), expected)
+        expected = order_neighbors(X, depth=5, backend="exact")
+        assert_same_order(order_neighbors(X, depth=5, backend=backend), expected)
         return
-    with pytest.raises(UnsupportedError, match="row of zeros"):
-        order_neighbors(X, depth=5, metric="cosine", backend=backend)
+    with pytest.raises(UnsupportedError, match="underflow: use backend='exact'"):
+        order_neighbors(X, depth=5, backend=backend)
 
 
 def test_other_metrics(backend):

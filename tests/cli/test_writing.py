@@ -76,6 +76,7 @@ def test_a_full_device(iris):
     assert Path("/dev/full").stat().st_ino == before.st_ino  # the device itself is not replaced
 
 
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_while_reading():
     process = subprocess.Popen(
         [COMMAND, "evaluate", "-", "-t", "y"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
 
-from allsplits.orders import Metric
+from allsplits.orders import Metric, QuerySearch
 
 __all__ = ["PrototypeSearch"]
 
 
 class PrototypeSearch:
-    """scikit-learn's search among some of the training samples.
+    """A search among some of the training samples, with the tie rule of training.
 
     Scalings that a metric takes from the sample (``seuclidean``, ``mahalanobis``) are those of all
     training samples, as in training.
@@ -27,20 +26,10 @@ class PrototypeSearch:
         n_threads: int,
     ) -> None:
         metric = metric if metric.precomputed else metric.fixed_by_sample(X)
-        params = dict(metric.params)
         self.prototypes = prototypes
         self.precomputed = metric.precomputed
         self.n_neighbors = min(n_neighbors, len(prototypes))
-        self.search = NearestNeighbors(
-            n_neighbors=self.n_neighbors,
-            # A user's function need not obey the triangle inequality that trees rely on.
-            algorithm="brute" if callable(metric.name) else "auto",
-            metric=metric.name,
-            p=params.pop("p", 2),
-            metric_params=params or None,
-            n_jobs=n_threads,
-        )
-        self.search.fit(X[np.ix_(prototypes, prototypes)] if self.precomputed else X[prototypes])
+        self.search = QuerySearch(X[prototypes], metric, self.n_neighbors, n_threads)
 
     def nearest(self, X: NDArray[np.float64]) -> NDArray[np.intp]:
         """Positions of the nearest among the prototypes, shape (n_samples, n_neighbors).
@@ -48,4 +37,5 @@ class PrototypeSearch:
         They come in row order, so that the same neighbours always add up to the same vote.
         """
         queries = X[:, self.prototypes] if self.precomputed else X
-        return np.sort(self.search.kneighbors(queries, return_distance=False), axis=1)
+        found: NDArray[np.intp] = np.sort(self.search.nearest(queries), axis=1).astype(np.intp)
+        return found

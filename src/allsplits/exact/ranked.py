@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_ranked import hit_columns
 from allsplits.exact.masses import Prefixes
+from allsplits.exact.problem import own_rows
 from allsplits.exact.uniform import VoteTable
 from allsplits.orders import NeighborOrder
 
@@ -35,7 +36,7 @@ class RankedHit:
     ) -> NDArray[np.float64]:
         """P(hit) of each row of `order`, shape (rows, columns)."""
         labels = codes[order.flat_indices]
-        own = codes[order.first_row : order.first_row + order.n_samples]
+        own = codes[own_rows(order)]
         out = np.zeros((order.n_samples, len(self.prefixes.ks)))
         map_row_ranges(
             lambda start, stop: hit_columns(

@@ -25,6 +25,7 @@ from allsplits.exact._kernels_tally import (
     spread_ties,
 )
 from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
+from allsplits.exact.problem import own_rows
 from allsplits.exact.uniform import VoteTable
 from allsplits.orders import NeighborOrder
 
@@ -215,4 +216,5 @@ class NearestTally(_Tally):
 
 
 def _numbers(order: NeighborOrder) -> NDArray[np.intp]:
-    return np.arange(order.first_row, order.first_row + order.n_samples)
+    rows = own_rows(order)
+    return np.arange(rows.start, rows.stop)

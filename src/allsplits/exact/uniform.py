@@ -16,6 +16,7 @@ from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels import binomial_table
 from allsplits.exact._kernels_uniform import RARE, score_columns
 from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
+from allsplits.exact.problem import own_rows
 from allsplits.exact.ties import Rows, distinct_rows
 from allsplits.orders import NeighborOrder
 
@@ -70,7 +71,7 @@ class MajorityVote:
 
     def right(self, order: NeighborOrder, codes: NDArray[np.int32], n_threads: int) -> Floats:
         """P(right) of each row of `order`, shape (rows, columns)."""
-        own = codes[order.first_row : order.first_row + order.n_samples]
+        own = codes[own_rows(order)]
         return self._run(order, codes, own, n_threads, len(self.prefixes.ks), False)
 
     def every_class(self, order: NeighborOrder, codes: NDArray[np.int32], n_threads: int) -> Floats:

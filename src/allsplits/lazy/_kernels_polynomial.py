@@ -79,6 +79,8 @@ def polynomial_paths(
                 errors[q, model, o] = _mean_square(state[o], i + 1)
                 for j in range(n_wanted):
                     values[q, model, j, o] = -state[o, depth + j]
+                if free:
+                    values[q, model, 0, o] += targets[neighbors[q, 0], o]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -114,7 +116,10 @@ def _lay_columns(points, query, neighbors, degree, scale, free, columns):
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _lay_state(targets, neighbors, free, state, slack):
-    """Prediction errors before anybody is absorbed; coefficients are errors of a target 0."""
+    """Prediction errors before anybody is absorbed; coefficients are errors of a target 0.
+
+    With a free constant everything is less the first target, which keeps the digits of the rest.
+    """
     n_outputs, width = state.shape
     depth = len(neighbors)
     slack[0] = 0.0
@@ -124,7 +129,6 @@ def _lay_state(targets, neighbors, free, state, slack):
             state[o, i] = targets[neighbors[i], o] - base
         for i in range(depth, width):
             state[o, i] = 0.0
-        state[o, depth] = -base
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits._validation import LARGEST_VALUE
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
 __all__ = ["check_ridge", "check_spread", "check_targets_size", "largest_spread"]
 
 Array = NDArray[np.float64]
 
-#: Beyond this a square overflows.
-_LARGEST = 1e150
 #: Beside terms this many times larger than √ridge the rounding of X begins to outweigh the penalty
 #: (from 1e16 on it would decide what the neighbours do not determine).
 _LARGEST_RATIO = 1e13
@@ -34,7 +33,7 @@ def check_ridge(ridge: Any) -> None:
 def largest_spread(degree: int, ridge: float) -> float:
     """How far apart two values of a feature may be."""
     if degree == 0:
-        return _LARGEST
+        return LARGEST_VALUE
     room = _LARGEST_RATIO * float(np.sqrt(ridge))
     # Products of two features are terms as well.
     return room if degree == 1 else min(room, float(np.sqrt(room)))
@@ -54,11 +53,11 @@ def check_spread(points: Array, queries: Array, degree: int, ridge: float) -> No
         )
 
 
-def check_targets_size(targets: Array) -> None:
+def check_targets_size(targets: Array, name: str = "y") -> None:
     """Raise if squares of targets overflow."""
     found = float(np.abs(targets).max())
-    if found > _LARGEST:
+    if found > LARGEST_VALUE:
         raise InvalidInputError(
-            f"y must hold values below {_LARGEST:g} in size so that squares stay finite; "
+            f"{name} must hold values below {LARGEST_VALUE:g} in size so that squares stay finite; "
             f"got {found:g}: rescale it"
         )

@@ -70,8 +70,6 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     metric, p, metric_params :
         As in scikit-learn's KNeighborsRegressor. Local polynomials need coordinates, so
         ``metric="precomputed"`` works with ``degrees=0`` only.
-    backend : {"auto", "exact"}, default="auto"
-        Which search to use.
     n_jobs : int, default=None
         Threads; None uses all cores. It does not change the result.
 
@@ -117,7 +115,6 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         metric: str | Callable[..., float] = "minkowski",
         p: float = 2,
         metric_params: Mapping[str, Any] | None = None,
-        backend: str = "auto",
         n_jobs: int | None = None,
     ) -> None:
         self.degrees = degrees
@@ -129,7 +126,6 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         self.metric = metric
         self.p = p
         self.metric_params = metric_params
-        self.backend = backend
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -142,7 +138,6 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
         """
-        check_choice("backend", self.backend, ("auto", "exact"))
         check_choice("penalize_intercept", self.penalize_intercept, (False, True))
         check_ridge(self.ridge)
         n_threads = thread_count(self.n_jobs)
@@ -194,7 +189,10 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             New samples, or their distances to the training samples.
         return_std : bool, default=False
             Also return the root of the leave-one-out error of the chosen models (of several
-            combined ones: of the harmonic mean of their errors).
+            combined ones: of the harmonic mean of their errors). It is the smallest of many errors
+            and not calibrated: ± 1.96 of it held 75 to 85 % of new targets on data sets that were
+            tried, not 95 %. It is 0 where the chosen neighbours fit without any error, as three
+            equal targets do. Use it to rank predictions, not as an interval.
         return_k : bool, default=False
             Also return the number of neighbours used; the largest if models are combined.
         return_details : bool, default=False

@@ -132,7 +132,7 @@ class Curve:
         return (
             f"Curve({self.scoring} for {self.parameter} = {values}: "
             f"best {in_digits(self.best_score)}"
-            f"{self.search.bound(self.error_bounds[self._choice.position])} at {self.best}"
+            f"{self.search.bound_text(self.error_bounds[self._choice.position])} at {self.best}"
             f"{wide}{self.search.note})"
         )
 

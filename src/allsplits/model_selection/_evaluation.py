@@ -217,8 +217,8 @@ class Evaluation:
 
     def __repr__(self) -> str:
         k = "" if self.scoring.startswith("recall@") else f", n_neighbors={self.n_neighbors}"
+        bound = self.search.bound_text(self.error_bound)
         return (
-            f"Evaluation({self.scoring}={in_digits(self.score)}"
-            f"{self.search.bound(self.error_bound)}{k}, "
+            f"Evaluation({self.scoring}={in_digits(self.score)}{bound}{k}, "
             f"exact over {count_in_words(self.n_splits)} splits: {self.law}{self.search.note})"
         )

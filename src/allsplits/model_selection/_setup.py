@@ -71,7 +71,9 @@ class Setup:
         parsed = Scoring.parse(scoring, regression=settings.regression)
         check_same_rows(X=X, y=y, groups=groups)
         names = row_names(X, y)
-        if not isinstance(X, NeighborOrder):
+        if isinstance(X, NeighborOrder):
+            X.check_metric(settings.metric)
+        else:
             X = read_points(X, settings.metric)
         n = X.n_samples if isinstance(X, NeighborOrder) else len(X)
         numbers_of_groups = None if groups is None else check_groups(groups, n)
@@ -111,6 +113,7 @@ class Setup:
         vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean"]
         if self.scoring.rank is not None:
             vote = "ranked"
+            columns = [_within_reach(column) for column in columns]
         elif weights is None:
             vote = "mean" if regression else "majority"
         else:
@@ -122,7 +125,7 @@ class Setup:
             n_classes=0 if samples.classes is None else len(samples.classes),
             targets=self.y if regression else np.empty(0),
             vote=vote,
-            columns=columns if vote != "ranked" else [_within_reach(c) for c in columns],
+            columns=columns,
             balanced=self.scoring.name == "balanced_accuracy",
             want_samples=want_samples,
             options=self.options,

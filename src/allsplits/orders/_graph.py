@@ -11,7 +11,8 @@ from scipy.sparse import issparse
 
 from allsplits.exceptions import InvalidInputError, InvalidTypeError, UnsupportedError
 from allsplits.orders._kernels import finish_sorted_rows
-from allsplits.orders._order import TIE_TOLERANCE, NeighborOrder, SearchReport, pack_rows
+from allsplits.orders._order import NeighborOrder, SearchReport, pack_rows
+from allsplits.orders._ties import Ties
 
 __all__ = ["check_permission", "mark_approximate", "order_from_graph", "sort_found"]
 
@@ -92,7 +93,7 @@ def sort_found(
     keys = np.take_along_axis(keys, rank, axis=1)
     tied = np.empty(keys.shape, dtype=bool)
     lengths = np.empty(len(items), dtype=np.int64)
-    finish_sorted_rows(sorted_items, keys, tied, lengths, 0, len(items), depth, TIE_TOLERANCE, 0.0)
+    finish_sorted_rows(sorted_items, keys, tied, lengths, 0, len(items), depth, *Ties())
     order = pack_rows(
         sorted_items, keys, tied, lengths, np.asarray, depth, n_samples - 1, first_row
     )

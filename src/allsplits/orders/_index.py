@@ -1,9 +1,10 @@
 """Neighbours from an index that may miss some: FAISS, hnswlib, pynndescent, `kneighbors`.
 
-The index is asked for everybody's neighbours, block by block. For Euclidean and cosine distances
-those it finds get their true distances in float64, so that among the found the order and the ties
-are right whatever precision the index works in; only who was found is approximate. That costs
-n · depth · features operations, little beside the search. Other metrics keep the index's distances.
+The index is asked for everybody's neighbours, block by block. For Euclidean, cosine and correlation
+distances those it finds get their true distances in float64, so that among the found the order and
+the ties are right whatever precision the index works in; only who was found is approximate. That
+costs n · depth · features operations, little beside the search. Other metrics keep the index's
+distances.
 """
 
 from __future__ import annotations
@@ -31,21 +32,29 @@ _ENTRIES_PER_BLOCK = 1 << 22
 #: Numbers of FAISS's metrics that are distances.
 _FAISS_METRICS = {1: "euclidean", 2: "manhattan", 3: "chebyshev"}
 #: pynndescent's names of the metrics whose true distances are computed here.
-_RECOMPUTED = ("euclidean", "l2", "sqeuclidean", "cosine")
+_RECOMPUTED = ("euclidean", "l2", "sqeuclidean", "cosine", "correlation")
 
 Array = NDArray[np.float64]
 #: Asks for the `n_wanted` nearest of the rows start to stop: (distances, row numbers).
 Ask = Callable[[int, int, int], tuple[Any, Any]]
+#: Makes an order of (row numbers found, the index's distances, number of the first row).
+Finish = Callable[[NDArray[np.int64], Array, int], NeighborOrder]
 
 
 def order_from_index(
-    index: Any, X: Any, *, depth: int, allow_approximate: bool = False
+    index: Any,
+    X: Any,
+    *,
+    depth: int,
+    allow_approximate: bool = False,
+    n_jobs: int | None = None,
 ) -> NeighborOrder:
     """Ask an index for everybody's neighbours, and mark the order as approximate.
 
     Nothing here can tell whether the index found every neighbour, so the order and every result
-    made from it say ``search.approximate``. For Euclidean and cosine distances the neighbours that
-    were found are sorted by their true distances; ties with somebody who was not found are lost.
+    made from it say ``search.approximate``. For Euclidean, cosine and correlation distances the
+    neighbours that were found are sorted by their true distances; ties with somebody who was not
+    found are lost.
 
     Parameters
     ----------
@@ -61,6 +70,9 @@ def order_from_index(
         How many neighbours to take. What a law needs is said by the error of a shallow order.
     allow_approximate : bool, default=False
         Must be True: to use such neighbours is a decision.
+    n_jobs : int, default=None
+        Threads for the true distances; None uses all cores. How many the index itself uses is set
+        on the index. It does not change the result.
 
     Returns
     -------
@@ -77,6 +89,7 @@ def order_from_index(
     NeighborOrder(n_samples=3, depth=2, APPROXIMATE neighbours)
     """
     check_permission(allow_approximate)
+    n_threads = thread_count(n_jobs)
     reader = _reader_of(index)
     points = check_points(X, keep_type=True)
     n_samples = len(points)
@@ -91,7 +104,10 @@ def order_from_index(
             raise InvalidInputError(
                 f"index must hold the {needs} {what} of X; got {type(index).__name__} with {has}"
             )
-    finish = _true_distances(source.metric, points, depth) or _own_distances(n_samples, depth)
+    if source.metric is not None and source.metric.squares_fit(points):
+        finish = _true_distances(source.metric, points, depth, n_threads)
+    else:
+        finish = _own_distances(n_samples, depth)
     step = max(256, _ENTRIES_PER_BLOCK // (depth + 1))
     blocks = []
     for start in range(0, n_samples, step):
@@ -267,15 +283,9 @@ def _ask(
     return items, distances
 
 
-def _true_distances(
-    metric: Metric | None, X: Array, depth: int
-) -> Callable[[NDArray[np.int64], Array, int], NeighborOrder] | None:
-    """Sort what was found by distances computed in float64, where they are Euclidean ones."""
-    points = None if metric is None else metric.euclidean_points(X.astype(np.float64, copy=False))
-    if metric is None or points is None:
-        return None
-    points = np.ascontiguousarray(points)
-    tolerance, floor = metric.squared_ties(points.shape[1])
+def _true_distances(metric: Metric, X: Array, depth: int, n_threads: int) -> Finish:
+    """Sort what was found by distances computed in float64: Euclidean ones."""
+    points = np.ascontiguousarray(metric.euclidean_points(X.astype(np.float64, copy=False)))
 
     def finish(found: NDArray[np.int64], _: Array, first_row: int) -> NeighborOrder:
         n_rows = len(found)
@@ -289,10 +299,10 @@ def _true_distances(
         map_row_ranges(
             lambda start, stop: rerank_candidates(
                 points, start, stop, first_row, items, keys, tied, last, rounding, depth,
-                tolerance, floor, lengths,
+                *metric.squared_ties, lengths,
             ),
             n_rows,
-            thread_count(None),
+            n_threads,
         )  # fmt: skip
         order = pack_rows(
             items, keys, tied, lengths, metric.from_squared, depth, len(points) - 1, first_row
@@ -302,9 +312,7 @@ def _true_distances(
     return finish
 
 
-def _own_distances(
-    n_samples: int, depth: int
-) -> Callable[[NDArray[np.int64], Array, int], NeighborOrder]:
+def _own_distances(n_samples: int, depth: int) -> Finish:
     """Sort what was found by the index's own distances."""
 
     def finish(items: NDArray[np.int64], distances: Array, first_row: int) -> NeighborOrder:

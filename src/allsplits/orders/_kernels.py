@@ -1,8 +1,8 @@
 """Compiled loops of the neighbour search: true distances, order within ties, where to stop.
 
 They see arrays only. `keys` are what rows are sorted by: squared distances for Euclidean
-geometry, plain distances otherwise; `tolerance` is relative and `floor`
-absolute, both in terms of the keys.
+geometry, plain distances otherwise; `tolerance` is relative to the keys, and `floor` is a
+difference of their roots (see `_ties`).
 """
 
 import numpy as np
@@ -13,6 +13,7 @@ __all__ = [
     "direct_rows",
     "finish_packed_rows",
     "finish_sorted_rows",
+    "first_columns",
     "mirror_rows",
     "rerank_candidates",
 ]
@@ -91,6 +92,22 @@ def _sort(keys, items, start, stop, gap):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _is_tied(before, key, tolerance, floor):
+    """Whether a key counts as equal to the one before it in a sorted row."""
+    step = key - before
+    if step <= tolerance * key:
+        return True
+    return floor > 0.0 and step <= floor * (np.sqrt(key) + np.sqrt(before))
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _reach(key, links, tolerance, floor):
+    """How far a chain of near ties that begins with `key` may have come after so many links."""
+    grown = np.sqrt(key) + floor * links if floor > 0.0 else 0.0
+    return max(key, grown * grown) * (1.0 + 2.0 * tolerance * links)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _mark_ties(keys, items, tied, length, depth, tolerance, floor):
     """Mark tie groups of a sorted row; return where the group containing rank `depth` ends.
 
@@ -99,7 +116,7 @@ def _mark_ties(keys, items, tied, length, depth, tolerance, floor):
     i = np.int64(0)
     while i < length:
         end = i + 1
-        while end < length and keys[end] - keys[end - 1] <= tolerance * keys[end] + floor:
+        while end < length and _is_tied(keys[end - 1], keys[end], tolerance, floor):
             end += 1
         tied[i] = False
         in_order = True
@@ -168,8 +185,8 @@ def rerank_candidates(
         end = _mark_ties(keys[i], items[i], tied[i], count, depth, tolerance, floor)
         everyone = count == points.shape[0] - 1
         safe = last_approximate[i] - rounding[i]
-        # A tie group carries its first key; a chain of near ties may end later, a tolerance a link.
-        reach = keys[i, end - 1] * (1.0 + 2.0 * tolerance * count) + floor * count
+        # A tie group carries its first key; a chain of near ties may end later.
+        reach = _reach(keys[i, end - 1], count, tolerance, floor)
         complete = end >= depth and reach < safe
         lengths[i] = end if everyone or complete else -1
 
@@ -191,6 +208,30 @@ def collect_near(rows, thresholds, start, stop, items, keys):
         for c in range(count, items.shape[1]):
             items[i, c] = -1
             keys[i, c] = np.inf
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def first_columns(rows, start, stop, tolerance, floor, out):
+    """out[i] = the lowest column of the first tie group of row i, which need not be sorted."""
+    n = rows.shape[1]
+    for i in range(start, stop):
+        row = rows[i]
+        last = np.inf
+        for j in range(n):
+            last = row[j] if row[j] < last else last
+        # The group grows from its least key, link by link, until nobody joins.
+        while True:
+            limit = _reach(last, 1, tolerance, floor)
+            grown = last
+            first = n
+            for j in range(n):
+                if row[j] <= limit and (row[j] <= last or _is_tied(last, row[j], tolerance, floor)):
+                    grown = max(grown, row[j])
+                    first = min(first, j)
+            if grown == last:
+                break
+            last = grown
+        out[i] = first
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -230,6 +271,5 @@ def finish_packed_rows(
         _sort(keys[i], items[i], np.int64(0), width, np.int64(1))
         end = _mark_ties(keys[i], items[i], tied[i], n, depth, tolerance, floor)
         everyone = complete or n < width
-        # As in `rerank_candidates`: how far a chain of near ties may have come.
-        reach = keys[i, end - 1] * (1.0 + 2.0 * tolerance * n) + floor * n
+        reach = _reach(keys[i, end - 1], n, tolerance, floor)
         lengths[i] = end if everyone or (end < n and reach < safe) else -1

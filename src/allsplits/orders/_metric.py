@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics.pairwise import PAIRWISE_DISTANCE_FUNCTIONS
+from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS, PAIRWISE_DISTANCE_FUNCTIONS
 from sklearn.neighbors import VALID_METRICS
 
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders._order import TIE_TOLERANCE
+from allsplits.orders._directions import DIRECTION_ERROR, correlation_directions, directions
+from allsplits.orders._metric_params import (
+    check_feature_count,
+    inverse_covariance,
+    read_exponent,
+    read_params,
+    sample_variances,
+)
+from allsplits.orders._squares import squares_underflow
+from allsplits.orders._ties import TIE_TOLERANCE, Ties
 
 __all__ = ["Metric"]
 
-#: Scalings that scikit-learn takes from the whole sample when they are not given.
-_SCALED_BY_SAMPLE = ("seuclidean", "mahalanobis")
+#: Names for one and the same metric.
+_SAME = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
+#: Minkowski exponents that have a name of their own.
+_EXPONENTS = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -29,33 +44,26 @@ class Metric:
 
     @classmethod
     def resolve(
-        cls, metric: Any, p: float = 2, metric_params: Mapping[str, Any] | None = None
+        cls, metric: Any, p: Any = 2, metric_params: Mapping[str, Any] | None = None
     ) -> Metric:
         """Read `metric`, `p` and `metric_params` as KNeighborsClassifier does."""
-        params = dict(metric_params or {})
+        exponent = None if p is None else read_exponent(p)
         if callable(metric):
-            return cls(metric, params)
+            return cls(metric, read_params(None, metric_params))
         known = set(VALID_METRICS["brute"]) | set(PAIRWISE_DISTANCE_FUNCTIONS)
         if not isinstance(metric, str) or metric not in known:
             raise InvalidInputError(
                 f"metric must be a callable, 'precomputed' or one of {sorted(known)}; "
                 f"got {metric!r}"
             )
-        if metric in ("minkowski", "p"):
-            p = params.pop("p", p)
-            if not p > 0:
-                raise InvalidInputError(f"p must be greater than 0; got {p!r}")
-            if params.get("w") is None:
-                params.pop("w", None)
-                named = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
-                if p in named:
-                    return cls(named[p], params)
-            params["p"] = p
-            return cls("minkowski", params)
-        return cls(
-            {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}.get(metric, metric),
-            params,
-        )
+        name = _SAME.get(metric, metric)
+        params = read_params(name, metric_params)
+        if name != "minkowski":
+            return cls(name, params)
+        exponent = read_exponent(params.pop("p", exponent))
+        if "w" not in params and exponent in _EXPONENTS:
+            return cls(_EXPONENTS[exponent], params)
+        return cls(name, params | {"p": exponent})
 
     @property
     def precomputed(self) -> bool:
@@ -68,41 +76,79 @@ class Metric:
         return self.name == "nan_euclidean"
 
     @property
+    def boolean(self) -> bool:
+        """Whether it asks only which values are not 0."""
+        return self.name in PAIRWISE_BOOLEAN_FUNCTIONS
+
+    @property
     def is_euclidean(self) -> bool:
-        """Whether its order is a Euclidean one (of directions, for cosine)."""
+        """Whether its order is a Euclidean one (of directions, for cosine and correlation)."""
+        if self.name == "correlation":
+            return True
         return self.name in ("euclidean", "sqeuclidean", "cosine") and not self.params
+
+    @property
+    def of_directions(self) -> bool:
+        """Whether the lengths of rows play no part."""
+        return self.name in ("cosine", "correlation")
+
+    def squares_fit(self, X: NDArray[Any]) -> bool:
+        """Whether squared Euclidean distances tell all rows of X apart that differ."""
+        return self.is_euclidean and (self.of_directions or not squares_underflow(X))
 
     @property
     def needs_sample(self) -> bool:
         """Whether a scaling is missing that the whole sample would give."""
-        return self.name in _SCALED_BY_SAMPLE and not {"V", "VI"} & set(self.params)
+        return self.name in ("seuclidean", "mahalanobis") and not self.params
 
-    def fixed_by_sample(self, X: NDArray[np.float64]) -> Metric:
+    def fixed_by_sample(self, X: Array) -> Metric:
         """Fill in scalings from the whole sample, so that blocks agree with each other."""
+        self.check_features(X.shape[1])
+        if self.boolean and not np.all((X == 0) | (X == 1)):
+            warnings.warn(
+                f"metric {self.name!r} takes every value of X other than 0 as true",
+                DataConversionWarning,
+                stacklevel=2,
+            )
         if not self.needs_sample:
             return self
         if self.name == "seuclidean":
-            return Metric(self.name, {"V": np.var(X, axis=0, ddof=1)})
-        return Metric(self.name, {"VI": np.linalg.inv(np.cov(X.T)).T})
+            return replace(self, params={"V": sample_variances(X)})
+        return replace(self, params={"VI": inverse_covariance(np.atleast_2d(np.cov(X.T)))})
 
-    def euclidean_points(self, X: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Points whose Euclidean order is this metric's order, or None if there are none."""
-        if not self.is_euclidean:
-            return None
-        if self.name != "cosine":
-            return X
-        norms = np.sqrt(np.einsum("ij,ij->i", X, X))
-        return X / norms[:, None] if np.all(norms > 0) else None
+    def check_features(self, n_features: int) -> None:
+        """Raise unless points with so many features have distances by this metric."""
+        check_feature_count(self.name, self.params, n_features)
 
-    def squared_ties(self, n_features: int) -> tuple[float, float]:
-        """(relative, absolute) difference below which squared distances count as equal."""
-        # A relative difference doubles when squared. Normalised points are rounded: two multiples
-        # of one vector may differ in the last bits.
-        floor = n_features * (8 * 2.0**-53) ** 2 if self.name == "cosine" else 0.0
-        return 2 * TIE_TOLERANCE, floor
+    def same_as(self, other: Metric) -> bool:
+        """Whether both give the same distances, as far as names and parameters tell."""
+        if self.name != other.name or self.params.keys() != other.params.keys():
+            return False
+        return all(np.array_equal(value, other.params[key]) for key, value in self.params.items())
 
-    def from_squared(self, squared: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __str__(self) -> str:
+        name = getattr(self.name, "__name__", self.name)
+        more = "".join(f", {key}={value!r}" for key, value in self.params.items())
+        return f"metric={name!r}{more}"
+
+    def euclidean_points(self, X: Array) -> Array:
+        """Points whose Euclidean order is this metric's order, if it `is_euclidean`."""
+        if self.name == "cosine":
+            return directions(X)
+        if self.name == "correlation":
+            return correlation_directions(X, self.params.get("w"))
+        return X
+
+    @property
+    def squared_ties(self) -> Ties:
+        """Which squared distances of `euclidean_points` count as equal."""
+        # A relative difference doubles when squared.
+        return Ties(2 * TIE_TOLERANCE, DIRECTION_ERROR if self.of_directions else 0.0)
+
+    def from_squared(self, squared: Array) -> Array:
         """Turn squared Euclidean distances of `euclidean_points` into this metric."""
         if self.name == "euclidean":
             return np.sqrt(squared)
-        return squared / 2 if self.name == "cosine" else squared
+        if self.of_directions:
+            return np.where(squared <= DIRECTION_ERROR**2, 0.0, squared / 2)
+        return squared

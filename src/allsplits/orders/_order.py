@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from allsplits._memory import physical_memory
 from allsplits.exceptions import InvalidInputError
+from allsplits.orders._metric import Metric
 
 __all__ = [
-    "TIE_TOLERANCE",
     "NeighborOrder",
     "SearchReport",
     "check_room",
@@ -26,10 +26,6 @@ __all__ = [
     "pack_rows",
     "replace_rows",
 ]
-
-#: Distances that agree to this relative accuracy are one tie group: rounding of the inputs and of
-#: the distance itself (0.3 - 0.2 against 0.2 - 0.1) must not decide who is nearer.
-TIE_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ class SearchReport:
         """What a result must say about its neighbours: nothing if they are exact."""
         return ", APPROXIMATE neighbours" if self.approximate else ""
 
-    def bound(self, error_bound: float) -> str:
+    def bound_text(self, error_bound: float) -> str:
         """How a result's bound is printed: it knows nothing of neighbours that were missed."""
         return "" if self.approximate else f" ± {error_bound:.0e}"
 
@@ -93,6 +89,8 @@ class NeighborOrder:
         Sample number of the first row (blocks of a larger order start later than 0).
     search : SearchReport
         How the neighbours were found.
+    metric : Metric or None
+        What the distances are; None if nobody knows: they were given, or come from an index.
 
     Examples
     --------
@@ -112,6 +110,7 @@ class NeighborOrder:
     n_candidates: int
     first_row: int = 0
     search: SearchReport = field(default_factory=SearchReport)
+    metric: Metric | None = None
 
     @property
     def n_samples(self) -> int:
@@ -138,25 +137,32 @@ class NeighborOrder:
         return self.indptr[:-1, None] + np.arange(self.depth)
 
     def check_depth(self, needed: int) -> None:
-        """Raise if the rows are shorter than `needed`."""
+        """Raise if the rows are shorter than `needed`; a complete order is long enough."""
+        needed = min(needed, self.n_candidates)
         if self.depth < needed:
             raise InvalidInputError(
                 f"X is a NeighborOrder of depth {self.depth}, but this law and these n_neighbors "
                 f"need {needed}: use order_neighbors(X, depth={needed}) or deeper"
             )
 
+    def check_metric(self, asked: Metric) -> None:
+        """Raise if the distances are known to be others than those that are asked for."""
+        if self.metric is not None and not self.metric.same_as(asked):
+            raise InvalidInputError(
+                f"X is a NeighborOrder by {self.metric}, but the estimator has {asked}: give both "
+                "the same metric (and p, metric_params)"
+            )
+
     def slice_rows(self, start: int, stop: int) -> NeighborOrder:
         """Rows start to stop as an order of their own (views, no copies)."""
         low, high = self.indptr[start], self.indptr[stop]
-        return NeighborOrder(
-            self.indptr[start : stop + 1] - low,
-            self.flat_indices[low:high],
-            self.flat_distances[low:high],
-            self.tied[low:high],
-            self.depth,
-            self.n_candidates,
-            self.first_row + start,
-            self.search,
+        return replace(
+            self,
+            indptr=self.indptr[start : stop + 1] - low,
+            flat_indices=self.flat_indices[low:high],
+            flat_distances=self.flat_distances[low:high],
+            tied=self.tied[low:high],
+            first_row=self.first_row + start,
         )
 
     def where(self, keep: NDArray[np.bool_]) -> NeighborOrder:
@@ -167,15 +173,13 @@ class NeighborOrder:
         group = group[keep]
         tied = np.zeros(len(group), dtype=bool)
         tied[1:] = group[1:] == group[:-1]
-        return NeighborOrder(
-            indptr,
-            self.flat_indices[keep],
-            self.flat_distances[keep],
-            tied,
-            int(np.diff(indptr).min()),
-            self.n_candidates,
-            self.first_row,
-            self.search,
+        return replace(
+            self,
+            indptr=indptr,
+            flat_indices=self.flat_indices[keep],
+            flat_distances=self.flat_distances[keep],
+            tied=tied,
+            depth=int(np.diff(indptr).min()),
         )
 
     def found_by(self, backend: str, redone_rows: int = 0) -> NeighborOrder:
@@ -195,15 +199,13 @@ def concatenate(blocks: Sequence[NeighborOrder]) -> NeighborOrder:
     if len(blocks) == 1:
         return blocks[0]
     lengths = np.concatenate([np.diff(block.indptr) for block in blocks])
-    return NeighborOrder(
-        np.concatenate([[0], np.cumsum(lengths)]),
-        np.concatenate([block.flat_indices for block in blocks]),
-        np.concatenate([block.flat_distances for block in blocks]),
-        np.concatenate([block.tied for block in blocks]),
-        blocks[0].depth,
-        blocks[0].n_candidates,
-        blocks[0].first_row,
-        SearchReport.total(block.search for block in blocks),
+    return replace(
+        blocks[0],
+        indptr=np.concatenate([[0], np.cumsum(lengths)]),
+        flat_indices=np.concatenate([block.flat_indices for block in blocks]),
+        flat_distances=np.concatenate([block.flat_distances for block in blocks]),
+        tied=np.concatenate([block.tied for block in blocks]),
+        search=SearchReport.total(block.search for block in blocks),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from allsplits._threads import thread_count
@@ -49,7 +50,9 @@ def order_neighbors(
         How many neighbours to keep; None keeps all n - 1. A tie group that runs past `depth` is
         kept complete.
     metric, p, metric_params :
-        As in scikit-learn's KNeighborsClassifier.
+        As in scikit-learn's KNeighborsClassifier. For "cosine" a row of zeros is a direction of its
+        own: its distance is 1 to all others and 0 to other rows of zeros. A constant row is the
+        same for "correlation".
     backend : {"auto", "exact", "faiss", "torch", "torch:cpu", "dask"}, default="auto"
         Which search to use; all find the same neighbours. "exact" proposes on the CPU and verifies
         in float64; "faiss" proposes with FAISS; "torch" searches on a GPU; "dask" on a cluster.
@@ -81,7 +84,8 @@ def order_neighbors(
     blocks = iter_orders(
         points, resolved, depth, backend=backend, block_size=block_size, n_jobs=n_jobs
     )
-    return concatenate(list(blocks))
+    known = None if resolved.precomputed else resolved
+    return replace(concatenate(list(blocks)), metric=known)
 
 
 def iter_orders(
@@ -133,13 +137,15 @@ def read_points(X: Any, metric: Metric, *, symmetric: bool = True) -> Any:
     """Check samples: a finite array (small types stay as they are), or points of a dask array."""
     if is_dask(X):
         return check_dask_points(X, metric)
-    return check_points(
+    points = check_points(
         X,
         precomputed=metric.precomputed,
         allow_nan=metric.allows_nan,
         symmetric=symmetric,
         keep_type=not metric.precomputed,
     )
+    metric.check_features(points.shape[1])
+    return points
 
 
 def _mapped_ahead(

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._progress import progress_bar
+from allsplits.orders import TIE_TOLERANCE, has_tiny_values
 from allsplits.prototypes._kernels import (
     add_prototypes,
     condense_in_order,
@@ -27,6 +28,7 @@ from allsplits.prototypes._kernels import (
     reduce_consistent,
     reduce_paper,
 )
+from allsplits.prototypes._nearest import nearest_positions
 
 __all__ = ["REDUCTIONS", "choose_prototypes"]
 
@@ -53,19 +55,24 @@ def choose_prototypes(
     """
     n = len(X)
     visits = np.arange(n) if visits is None else visits
+    X = _scaled_up(X)
     columns = np.ascontiguousarray(X.T)
     kept = np.zeros(n, dtype=np.bool_)
     nearest = np.full((2, n), n, dtype=np.int64)
     distances = np.full((2, n), np.inf)
     step = max(1, _WORK_PER_CALL // columns.size)
-    if fast:
-        _condense_fast(X, columns, codes, kept, nearest, distances, step, progress)
-    else:
-        add_prototypes(columns, visits[:1], kept, nearest, distances)
+
+    def condense() -> None:
         _pass_over(
             lambda rows: condense_in_order(columns, codes, rows, kept, nearest, distances),
             visits, step, "condensing", progress,
         )  # fmt: skip
+
+    if fast:
+        _condense_fast(X, columns, codes, kept, nearest, distances, step, progress)
+    else:
+        add_prototypes(columns, visits[:1], kept, nearest, distances)
+        condense()
     n_wrong = np.count_nonzero(codes[nearest[0]] != codes)
     if reduce == "consistent":
         _pass_over(
@@ -78,7 +85,40 @@ def choose_prototypes(
             lambda rows: reduce_paper(X, codes, rows, kept, other),
             visits, step, "reducing", progress,
         )  # fmt: skip
+        return np.flatnonzero(kept), int(n_wrong)
+    while len(wrong := _wrongly_tied(X, codes, kept, nearest, distances)):
+        add_prototypes(columns, wrong, kept, nearest, distances)
+        condense()
     return np.flatnonzero(kept), int(n_wrong)
+
+
+def _scaled_up(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """X times a power of two, which does not round, if squares of its differences may underflow."""
+    if not has_tiny_values(X):
+        return X
+    return np.ldexp(X, 490 - int(np.frexp(np.abs(X).max())[1]))
+
+
+def _wrongly_tied(
+    X: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    kept: NDArray[np.bool_],
+    nearest: NDArray[np.int64],
+    distances: NDArray[np.float64],
+) -> NDArray[np.intp]:
+    """Samples that are right by their two nearest prototypes, and wrong in `predict`.
+
+    There a chain of distances, each equal to the next one, is one tie, of which two show no more
+    than the beginning.
+    """
+    near = distances[1] <= distances[0] * (1 + 8 * TIE_TOLERANCE)
+    doubtful = np.flatnonzero(near & (codes[nearest[0]] == codes) & ~kept)
+    if len(doubtful) == 0:
+        return doubtful
+    rows = np.flatnonzero(kept)
+    found = rows[nearest_positions(X[doubtful], X[rows])]
+    wrong: NDArray[np.intp] = doubtful[codes[found] != codes[doubtful]]
+    return wrong
 
 
 def _pass_over(
@@ -133,5 +173,5 @@ def _central_rows(X: NDArray[np.float64], codes: NDArray[np.int32]) -> NDArray[n
     for code in np.unique(codes):
         own = np.flatnonzero(codes == code)
         squares = ((X[own] - X[own].mean(axis=0)) ** 2).sum(axis=1)
-        rows.append(own[np.argmin(squares)])
+        rows.append(own[np.argmax(squares <= squares.min() * (1 + 2 * TIE_TOLERANCE))])
     return np.array(rows, dtype=np.int64)

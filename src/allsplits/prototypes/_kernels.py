@@ -1,7 +1,6 @@
 """Compiled loops of condensing: who are the two nearest prototypes of every sample.
 
-Squared Euclidean distances are summed feature by feature in one fixed order, so every loop here
-finds the same bits for the same pair of points; equal distances go to the lower row number. Adding
+Distances that agree to the library's tolerance are equal, and go to the lower row number. Adding
 a prototype costs O(n d), so condensing to m prototypes costs O(n m d) in all. Dropping one costs a
 new search for the samples that had it among their two nearest, about O(n d) as well.
 """
@@ -9,17 +8,34 @@ new search for the samples that had it among their two nearest, about O(n d) as 
 import numpy as np
 from numba import njit
 
+from allsplits.orders import TIE_TOLERANCE
+
 __all__ = [
     "add_prototypes",
     "condense_in_order",
     "name_rivals",
-    "nearest_rows",
     "reduce_consistent",
     "reduce_paper",
 ]
 
 #: Samples whose distances to a new prototype are computed together: they fit the nearest cache.
 _BLOCK = 512
+#: Squared distances that agree to this are equal.
+_TOLERANCE = 2 * TIE_TOLERANCE
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _comes_first(distance, p, other, q):
+    """Whether row p at `distance` comes before row q at `other`: nearer, or lower if equal."""
+    if abs(distance - other) <= _TOLERANCE * max(distance, other):
+        return p < q
+    return distance < other
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _limit(distance):
+    """What is farther than this cannot be equal to `distance`."""
+    return distance * (1.0 + 2.0 * _TOLERANCE)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -50,18 +66,18 @@ def _add_prototype(columns, p, nearest, distances, sums):
                 difference = values[i] - own
                 sums[i] += difference * difference
         for i in range(length):
-            if sums[i] <= distances[1, start + i]:
+            if sums[i] <= _limit(distances[1, start + i]):
                 _insert(sums[i], p, start + i, nearest, distances)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _insert(distance, p, i, nearest, distances):
-    if distance < distances[0, i] or (distance == distances[0, i] and p < nearest[0, i]):
+    if _comes_first(distance, p, distances[0, i], nearest[0, i]):
         distances[1, i] = distances[0, i]
         nearest[1, i] = nearest[0, i]
         distances[0, i] = distance
         nearest[0, i] = p
-    elif distance < distances[1, i] or p < nearest[1, i]:
+    elif _comes_first(distance, p, distances[1, i], nearest[1, i]):
         distances[1, i] = distance
         nearest[1, i] = p
 
@@ -102,7 +118,7 @@ def name_rivals(codes, kept, nearest, distances, chosen):
         p = nearest[0, i]
         if codes[p] != codes[i] and not kept[i]:
             best = chosen[p]
-            if best == n or distances[0, i] < distances[0, best]:
+            if best == n or _comes_first(distances[0, i], i, distances[0, best], best):
                 chosen[p] = i
 
 
@@ -113,8 +129,9 @@ def _search(X, i, prototypes, n_prototypes, nearest, distances):
     distances[0, i] = distances[1, i] = np.inf
     for position in range(n_prototypes):
         p = prototypes[position]
-        distance = _squared_distance(X, i, p, distances[1, i])
-        if distance <= distances[1, i]:
+        limit = _limit(distances[1, i])
+        distance = _squared_distance(X, i, p, limit)
+        if distance <= limit:
             _insert(distance, p, i, nearest, distances)
 
 
@@ -163,8 +180,7 @@ def _nearest_other(X, i, kept):
     for p in range(n):
         if kept[p] and p != i:
             distance = _squared_distance(X, i, p, smallest)
-            # Rows come in order, so the first of equal distances stays.
-            if distance < smallest:
+            if _comes_first(distance, p, smallest, best):
                 smallest = distance
                 best = p
     return best
@@ -187,24 +203,3 @@ def reduce_paper(X, codes, visits, kept, other):
             kept[p] = False
             changed += 1
     return changed
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def nearest_rows(queries, columns, start, stop, out):
-    """Position of the nearest prototype (columns: features × prototypes) of each query."""
-    n_features, n = columns.shape
-    sums = np.empty(n)
-    for i in range(start, stop):
-        for p in range(n):
-            sums[p] = 0.0
-        for f in range(n_features):
-            own = queries[i, f]
-            values = columns[f]
-            for p in range(n):
-                difference = values[p] - own
-                sums[p] += difference * difference
-        best = 0
-        for p in range(1, n):
-            if sums[p] < sums[best]:
-                best = p
-        out[i] = best

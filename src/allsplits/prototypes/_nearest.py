@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from allsplits._threads import map_row_ranges, thread_count
+from allsplits._threads import thread_count
+from allsplits.orders import Metric, QuerySearch
 from allsplits.prototypes._copies import refuse_huge
-from allsplits.prototypes._kernels import nearest_rows
 
 __all__ = ["PrototypeClassifier", "nearest_positions"]
 
@@ -20,14 +20,8 @@ def nearest_positions(
     queries: NDArray[np.float64], prototypes: NDArray[np.float64], n_jobs: int | None = None
 ) -> NDArray[np.int64]:
     """Position of each query's nearest prototype, the lowest one at equal distance."""
-    positions = np.empty(len(queries), dtype=np.int64)
-    columns = np.ascontiguousarray(prototypes.T)
-    map_row_ranges(
-        lambda start, stop: nearest_rows(queries, columns, start, stop, positions),
-        len(queries),
-        thread_count(n_jobs),
-    )
-    return positions
+    search = QuerySearch(prototypes, Metric("euclidean"), 1, thread_count(n_jobs))
+    return search.nearest(queries)[:, 0].astype(np.int64)
 
 
 class PrototypeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -370,3 +370,12 @@ def test_progress_is_shown_only_when_asked(moons, capsys):
     assert capsys.readouterr().out == ""
     UNNClassifier(5, progress=True).fit(X, y)
     assert "boosting" in capsys.readouterr().out
+
+
+def test_equally_near_prototypes_are_taken_in_row_order_whatever_rounding_says():
+    """0.3 - 0.2 is a little less than 0.2 - 0.1 in floating point."""
+    for X in ([[0.1], [0.3], [5.0], [6.0]], [[0.3], [0.1], [5.0], [6.0]]):
+        model = UNNClassifier(1).fit(X, [0, 1, 0, 1])
+        order = order_neighbors([[0.2], *X], depth=1)
+        assert order.tie_groups(0)[0].tolist() == [1, 2]
+        assert model.predict([[0.2]]).tolist() == model.predict([X[0]]).tolist()

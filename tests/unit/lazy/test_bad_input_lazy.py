@@ -47,7 +47,6 @@ Y = RNG.normal(size=40)
         ({"metric": "euclidian"}, ["metric", "euclidean", "euclidian"]),
         ({"metric": "precomputed"}, ["metric", "precomputed", "degrees"]),
         ({"p": 0}, ["p", "0"]),
-        ({"backend": "abacus"}, ["backend", "auto", "abacus"]),
         ({"n_jobs": 0}, ["n_jobs", "0"]),
     ],
     ids=str,

@@ -244,3 +244,17 @@ def test_the_predictions_are_those_of_the_public_path(diabetes):
     predictions, loo_mse = local_constant_path(y[order])
     best = np.argmin(loo_mse[:, 1:], axis=1) + 1
     np.testing.assert_array_equal(model.predict(queries), predictions[np.arange(len(best)), best])
+
+
+@pytest.mark.parametrize("degree", [0, 1, 2])
+@pytest.mark.parametrize("offset", [1e9, 2.0**50])
+def test_an_offset_of_the_targets_costs_no_digits(degree, offset):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 2)), rng.integers(-2, 3, 60).astype(float)
+    queries = rng.standard_normal((10, 2))
+    model = LazyRegressor(degree, k_min=8, k_max=20)
+    plain, std = model.fit(X, y).predict(queries, return_std=True)
+    shifted, same = model.fit(X, y + offset).predict(queries, return_std=True)
+    np.testing.assert_array_equal(same, std)
+    # One rounding of a number of this size.
+    assert np.abs(shifted - (plain + offset)).max() <= np.spacing(offset)

@@ -28,6 +28,19 @@ def test_the_formula_with_numpy():
         np.testing.assert_allclose(loo_mse[:, k - 1], direct, rtol=1e-12)
 
 
+@pytest.mark.parametrize("offset", [1e9, 1e15, -(2.0**50)])
+def test_an_offset_costs_no_digits(offset):
+    y = np.random.default_rng(4).integers(-2, 3, size=(50, 30)).astype(float)
+    predictions, loo_mse = local_constant_path(y)
+    shifted, same = local_constant_path(y + offset)
+    np.testing.assert_array_equal(same, loo_mse)
+    np.testing.assert_array_equal(shifted, predictions + offset)
+
+
+def test_squares_that_overflow():
+    refused(lambda: local_constant_path([1e160, 0.0]), "y_sorted", "1e+150", "1e+160")
+
+
 def test_threads_do_not_matter():
     y = np.random.default_rng(2).normal(size=(9000, 5))
     for one, two in zip(

@@ -88,3 +88,48 @@ def test_threads_do_not_matter():
     reference, queries = rng.normal(size=(3000, 8)), rng.normal(size=(300, 8))
     one, two = (search(reference, queries, 12, n_threads=n) for n in (1, 2))
     np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("more", [0, 5000])
+def test_equal_distances_go_to_the_lower_row_whatever_rounding_says(more):
+    """0.3 - 0.2 is a little less than 0.2 - 0.1 in floating point."""
+    far = 9 + np.arange(more, dtype=float)[:, None]
+    for near in ([[0.1], [0.3]], [[0.3], [0.1]]):
+        assert search(np.vstack([near, far]), np.array([[0.2]]), 1).tolist() == [[0]]
+
+
+@pytest.mark.parametrize("n_reference", [40, 5000])
+@pytest.mark.parametrize("metric", ["cosine", "correlation"])
+def test_directions(metric, n_reference):
+    """Multiples and rows of zeros (or constant ones) among references and queries."""
+    rng = np.random.default_rng(6)
+    reference = rng.integers(-2, 3, size=(n_reference, 4)) * 0.1
+    queries = np.vstack([rng.integers(-2, 3, size=(20, 4)) * 0.3, np.zeros(4), np.full(4, 0.7)])
+    points, others = np.rint(reference * 10), np.rint(queries * 10)
+    if metric == "correlation":
+        points, others = (4 * z - z.sum(axis=1, keepdims=True) for z in (points, others))
+    lengths = np.outer((others**2).sum(axis=1), (points**2).sum(axis=1))
+    products = others @ points.T
+    # Whole numbers until the last division: equal cosines are equal.
+    cosines = products * np.abs(products) / np.maximum(lengths, 1)
+    neither = ~others.any(axis=1)[:, None] & ~points.any(axis=1)
+    expected = np.argsort(-np.where(neither, 1.0, cosines), axis=1, kind="stable")[:, :9]
+    np.testing.assert_array_equal(search(reference, queries, 9, metric), expected)
+
+
+def test_tiny_distances_are_told_apart():
+    reference = np.array([[3e-170], [1e-170], [2e-170], [1.0]])
+    assert search(reference, np.array([[0.0]]), 4).tolist() == [[1, 2, 0, 3]]
+    # Neither set alone shows that squares will not do.
+    assert search(np.array([[1e-170], [0.0]]), np.array([[1e-170]]), 2).tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("n_features", [2, 8])
+def test_the_nearest_alone_is_the_first_of_several(n_features, monkeypatch):
+    rng = np.random.default_rng(7)
+    reference = rng.integers(0, 3, size=(3000, n_features)) * 0.1
+    queries = rng.integers(0, 3, size=(200, n_features)) * 0.1 + 0.05
+    first = search(reference, queries, 6)[:, :1]
+    np.testing.assert_array_equal(search(reference, queries, 1), first)
+    monkeypatch.setattr("allsplits.orders._queries._SMALL_TABLE", 0)
+    np.testing.assert_array_equal(search(reference, queries, 1), first)

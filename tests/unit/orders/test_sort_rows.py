@@ -1,9 +1,12 @@
 """Sorting complete rows of distances: beside a plain sort in Python, with ties at every border."""
 
+import math
+
 import numpy as np
 import pytest
 
-from allsplits.orders.backends._rows import sort_rows
+from allsplits.orders._ties import Ties
+from allsplits.orders.backends._rows import first_of_rows, sort_rows
 
 TOLERANCE = 2e-12
 
@@ -16,7 +19,8 @@ def plainly_sorted(row, depth, floor):
         stop = start + 1
         while stop < len(nearest):
             key, before = nearest[stop][0], nearest[stop - 1][0]
-            if key - before > TOLERANCE * key + floor:
+            near = floor * (math.sqrt(key) + math.sqrt(before))
+            if key - before > max(TOLERANCE * key, near):
                 break
             stop += 1
         items += sorted(column for _, column in nearest[start:stop])
@@ -59,7 +63,9 @@ def test_like_a_plain_sort(kind):
             rows[np.arange(n_rows), rng.integers(0, n_columns, n_rows)] = np.inf
         depth = int(rng.integers(1, n_columns - own + 1))
         floor = float(rng.choice([0.0, 1e-12]))
-        found = sort_rows(rows, depth, n_columns - own, 2, TOLERANCE, floor)
+        found = sort_rows(rows, depth, n_columns - own, 2, Ties(TOLERANCE, floor))
         for row, items, tied, length in zip(rows, found[0], found[2], found[3], strict=True):
             expected = plainly_sorted(row, depth, floor)
             assert (items[:length].tolist(), tied[:length].tolist()) == expected
+        firsts = [plainly_sorted(row, 1, floor)[0][0] for row in rows]
+        assert first_of_rows(rows, 2, Ties(TOLERANCE, floor))[:, 0].tolist() == firsts

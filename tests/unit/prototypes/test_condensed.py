@@ -69,12 +69,39 @@ def test_equally_frequent_contradictions_go_to_the_lower_row():
     assert model.predict([[0.0], [5.0]]).tolist() == ["b", "a"]
 
 
-def test_samples_too_near_for_squares_count_as_copies():
+def test_samples_whose_squares_underflow_are_told_apart():
+    for condenser in (CondensedReduced(), CondensedReduced(reduce=None), FastCondensed()):
+        model = condenser.fit([[0.0], [1e-170], [1.0]], [0, 1, 1])
+        assert model.predict([[0.0], [1e-170], [1.0]]).tolist() == [0, 1, 1]
+        assert model.n_contradictions_ == 0
+
+
+def test_samples_too_near_for_squares_of_any_scale_count_as_copies():
     for condenser in (CondensedReduced(), CondensedReduced(reduce=None), FastCondensed()):
         with pytest.warns(UserWarning, match="1 sample is a copy"):
-            model = condenser.fit([[0.0], [1e-170], [1.0]], [0, 1, 1])
-        assert model.predict([[0.0], [1e-170], [1.0]]).tolist() == [0, 0, 1]
+            model = condenser.fit([[0.0], [1e-320], [1.0]], [0, 1, 1])
         assert model.n_contradictions_ == 1
+
+
+def test_near_ties_go_to_the_lower_row_whatever_rounding_says():
+    """0.3 - 0.2 is a little less than 0.2 - 0.1 in floating point."""
+    for near in ([[0.1], [0.3]], [[0.3], [0.1]]):
+        model = CondensedReduced(reduce=None).fit(near, ["b", "a"])
+        assert model.predict([[0.2]]).tolist() == ["b"]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_chains_of_near_ties_leave_nobody_wrong(seed):
+    """Each distance equals the next one, and the first does not equal the last."""
+    rng = np.random.default_rng(seed)
+    steps = rng.choice([0.3e-12, 0.7e-12, 0.95e-12], 12).cumsum()
+    around = (1 + rng.permutation(steps)) * rng.choice([-1, 1], 12)
+    data = np.concatenate([[0.0], around, 1e-3 * np.arange(1, 4)])[:, None]
+    order = rng.permutation(len(data))
+    labels = rng.integers(0, 2, len(data))
+    for condenser in (CondensedReduced(), CondensedReduced(reduce=None), FastCondensed()):
+        model = condenser.fit(data[order], labels)
+        assert model.score(data[order], labels) == 1
 
 
 def test_huge_queries_are_refused():
@@ -191,6 +218,7 @@ def test_progress_is_shown_only_when_asked(model, words, capsys, monkeypatch):
     np.testing.assert_array_equal(shown.sample_indices_, silent.sample_indices_)
 
 
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_is_heard_between_calls(monkeypatch):
     real, calls = _condensing.condense_in_order, []
 

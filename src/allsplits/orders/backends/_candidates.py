@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from allsplits._threads import map_row_ranges
 from allsplits.orders._kernels import rerank_candidates
 from allsplits.orders._order import NeighborOrder, pack_rows, replace_rows
+from allsplits.orders._ties import UNIT_ROUNDOFF
 from allsplits.orders.backends._full import ENTRIES_PER_BLOCK, FullRowSearch
 from allsplits.orders.backends._protocol import Search
 
 __all__ = ["CandidateSearch", "Proposer", "expanded_rounding"]
 
-_UNIT_ROUNDOFF = 2.0**-53
 #: Query-reference pairs per block of a candidate search: a second or two of work.
 _PAIRS_PER_BLOCK = 1 << 30
 
@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 
 
 def expanded_rounding(
-    queries: Array, reference: Array, largest: float, unit: float = _UNIT_ROUNDOFF
+    queries: Array, reference: Array, largest: float, unit: float = UNIT_ROUNDOFF
 ) -> Array:
     """Bound, for each query, the error of squared distances by |x|² + |y|² - 2xy.
 
@@ -43,7 +43,7 @@ def expanded_rounding(
     # Each of d products and sums rounds once, all below (|x| + |y|)².
     expanded = 4 * (n_features + 4) * unit * (norms + farthest) ** 2
     # Centring moves each coordinate by a rounding of its size.
-    moved = 4 * _UNIT_ROUNDOFF * np.sqrt(n_features) * largest
+    moved = 4 * UNIT_ROUNDOFF * np.sqrt(n_features) * largest
     bound: Array = expanded + 4 * moved * (norms + farthest) + 4 * moved**2
     return bound
 
@@ -99,8 +99,7 @@ class CandidateSearch(Search):
         map_row_ranges(
             lambda a, b: rerank_candidates(
                 self.points, a, b, start, items, keys, tied, last,
-                self.proposer.rounding[start:stop], self.depth, self.full.tolerance,
-                self.full.floor, lengths,
+                self.proposer.rounding[start:stop], self.depth, *self.full.ties, lengths,
             ),
             len(items),
             self.n_threads,

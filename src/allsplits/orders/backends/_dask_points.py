@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._optional import import_optional
+from allsplits._validation import LARGEST_VALUE
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.orders._metric import Metric
+from allsplits.orders._squares import has_tiny_values
 
 __all__ = ["DaskPoints", "check_dask_points", "dask_points", "is_dask", "is_gone"]
 
-#: Beyond this the square of a difference overflows.
-_LARGEST = 1e150
 #: Rows of a block that is read from a file, and entries at most.
 _ROWS_PER_READ = 1 << 13
 _ENTRIES_PER_READ = 1 << 22
@@ -42,7 +42,7 @@ class DaskPoints:
     """
 
     array: Any
-    has_zero_rows: bool
+    has_tiny_values: bool
     mapped: bool = False
 
     def __len__(self) -> int:
@@ -66,6 +66,7 @@ def check_dask_points(X: Any, metric: Metric) -> DaskPoints:
         )
     if len(X) < 2:
         raise InvalidInputError(f"X must have at least 2 samples; got {len(X)}")
+    metric.check_features(X.shape[1])
     X = X.rechunk({1: -1})
     dask = import_optional("dask", extra="dask", purpose="backend 'dask'")
     blocks = X.to_delayed().ravel()
@@ -76,20 +77,20 @@ def check_dask_points(X: Any, metric: Metric) -> DaskPoints:
             raise InvalidInputError(f"X must be numeric; got dtype kind {kind!r} {where}")
         if not finite:
             raise InvalidInputError(f"X must not hold NaN or infinity; got one {where}")
-        if largest > _LARGEST:
+        if largest > LARGEST_VALUE:
             raise InvalidInputError(
-                f"X must hold values below {_LARGEST:g} in size; got {largest:g} {where}"
+                f"X must hold values below {LARGEST_VALUE:g} in size; got {largest:g} {where}"
             )
-    return DaskPoints(X, any(zero for *_, zero in found))
+    return DaskPoints(X, any(tiny for *_, tiny in found))
 
 
 def _describe(block: Any) -> tuple[str, bool, float, bool]:
-    """(kind of dtype, all finite, largest size, has a row of zeros) of one block."""
+    """(kind of dtype, all finite, largest size, has tiny values) of one block."""
     values = np.asarray(block)
     if values.dtype.kind not in "fiub" or values.size == 0:
         return values.dtype.kind, True, 0.0, False
     finite = bool(np.isfinite(values).all())
-    return values.dtype.kind, finite, float(np.abs(values).max()), not values.any(axis=1).all()
+    return values.dtype.kind, finite, float(np.abs(values).max()), has_tiny_values(values)
 
 
 def _compute(dask: Any, tasks: list[Any]) -> Any:

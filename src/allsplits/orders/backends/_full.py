@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.orders._order import TIE_TOLERANCE, NeighborOrder, pack_rows
+from allsplits.orders._order import NeighborOrder, pack_rows
+from allsplits.orders._ties import Ties
 from allsplits.orders.backends._protocol import Search
 from allsplits.orders.backends._rows import sort_rows
 
@@ -24,7 +25,7 @@ class FullRowSearch(Search):
     """Orders from complete rows of distances.
 
     `rows` gives the keys of the samples whose numbers it gets; `transform` turns keys into
-    distances; `tolerance` and `floor` say which keys are tied.
+    distances; `ties` say which keys are tied.
     """
 
     def __init__(
@@ -34,16 +35,14 @@ class FullRowSearch(Search):
         depth: int,
         n_threads: int,
         transform: Transform = lambda keys: keys,
-        tolerance: float = TIE_TOLERANCE,
-        floor: float = 0.0,
+        ties: Ties = Ties(),  # noqa: B008 - it cannot change
     ) -> None:
         self.rows = rows
         self.n_samples = n_samples
         self.depth = depth
         self.n_threads = n_threads
         self.transform = transform
-        self.tolerance = tolerance
-        self.floor = floor
+        self.ties = ties
         self.rows_per_block = max(16, ENTRIES_PER_BLOCK // n_samples)
 
     def order(self, start: int, stop: int) -> NeighborOrder:
@@ -56,9 +55,7 @@ class FullRowSearch(Search):
         """Padded (items, keys, tied, lengths) of the given samples."""
         rows = self.rows(numbers)
         rows[np.arange(len(numbers)), numbers] = np.inf
-        return sort_rows(
-            rows, self.depth, self.n_samples - 1, self.n_threads, self.tolerance, self.floor
-        )
+        return sort_rows(rows, self.depth, self.n_samples - 1, self.n_threads, self.ties)
 
     def orders_of(self, numbers: NDArray[np.intp]) -> list[NeighborOrder]:
         """Orders of any samples, a bounded number at a time, to replace rows of another order."""

@@ -35,7 +35,7 @@ def choose_backend(X: Any, metric: Metric) -> str:
     n_samples, n_features = X.shape
     if not metric.is_euclidean or float(n_samples) ** 2 * n_features < _GPU_WORK:
         return "exact"
-    if metric.name == "cosine" and not X.any(axis=1).all():
+    if not metric.squares_fit(X):
         return "exact"
     from allsplits.orders.backends._torch_distances import cuda_is_there
 
@@ -61,8 +61,13 @@ def prepare_search(X: Any, metric: Metric, depth: int, backend: str, n_threads: 
         return exact_search(np.asarray(X, dtype=np.float64), metric, depth, n_threads)
     if not metric.is_euclidean:
         raise UnsupportedError(
-            f"backend {backend!r} knows the metrics 'euclidean', 'sqeuclidean' and 'cosine' "
-            f"(without metric_params); got {metric.name!r}: use backend='exact'"
+            f"backend {backend!r} knows the metrics 'euclidean', 'sqeuclidean', 'cosine' (without "
+            f"metric_params) and 'correlation'; got {metric.name!r}: use backend='exact'"
+        )
+    if not metric.squares_fit(X):
+        raise UnsupportedError(
+            f"backend {backend!r} compares squares, and X holds rows so close to each other that "
+            "squares of their differences underflow: use backend='exact', or rescale X"
         )
     if backend == "faiss":
         from allsplits.orders.backends.faiss import faiss_search

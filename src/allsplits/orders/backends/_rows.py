@@ -1,21 +1,20 @@
-"""Complete rows of distances, sorted as deep as needed, in threads."""
+"""Complete rows of squared distances, and rows sorted as deep as needed, in threads."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import pairwise_distances
 
 from allsplits._threads import map_row_ranges
-from allsplits.exceptions import InvalidInputError
 from allsplits.orders._kernels import (
     direct_rows,
     finish_packed_rows,
+    first_columns,
     mirror_rows,
 )
-from allsplits.orders._metric import Metric
+from allsplits.orders._ties import Ties
 
-__all__ = ["metric_rows", "sort_rows", "squared_rows"]
+__all__ = ["first_of_rows", "sort_rows", "squared_rows"]
 
 Array = NDArray[np.float64]
 
@@ -40,23 +39,15 @@ def squared_rows(
     return out
 
 
-def metric_rows(queries: Array, reference: Array, metric: Metric, n_threads: int) -> Array:
-    """Distances by any metric whose scalings are fixed, checked for sense."""
-    out = np.empty((len(queries), len(reference)))
+def first_of_rows(rows: Array, n_threads: int, ties: Ties) -> NDArray[np.int32]:
+    """The first item of each row as `sort_rows` would find it, shape (rows, 1), without a sort."""
+    out = np.empty((len(rows), 1), dtype=np.int32)
 
-    def fill(start: int, stop: int) -> None:
-        out[start:stop] = pairwise_distances(
-            queries[start:stop], reference, metric=metric.name, **metric.params
-        )
+    def find(start: int, stop: int) -> None:
+        first_columns(rows, start, stop, *ties, out[:, 0])
 
-    # A user's function may not be safe to call from several threads.
-    map_row_ranges(fill, len(queries), 1 if callable(metric.name) else n_threads, smallest=8)
-    if not (np.isfinite(out).all() and out.min() > -1e-12):
-        raise InvalidInputError(
-            f"metric {metric.name!r} must give finite distances that are not negative; "
-            f"got {out.min()} to {out.max()}"
-        )
-    return np.maximum(out, 0.0)
+    map_row_ranges(find, len(rows), n_threads, smallest=8)
+    return out
 
 
 def sort_rows(
@@ -64,8 +55,7 @@ def sort_rows(
     depth: int,
     n_candidates: int,
     n_threads: int,
-    tolerance: float,
-    floor: float,
+    ties: Ties,
 ) -> tuple[NDArray[np.int32], Array, NDArray[np.bool_], NDArray[np.int64]]:
     """Padded (items, keys, tied, lengths): the `depth` nearest and the tie group they end in.
 
@@ -77,7 +67,7 @@ def sort_rows(
         # Where most are wanted, selecting before sorting is no help.
         width = n_candidates if 2 * width > n_candidates else width
         complete = width == n_candidates
-        found = _sort_nearest(rows, width, complete, depth, n_threads, tolerance, floor)
+        found = _sort_nearest(rows, width, complete, depth, n_threads, ties)
         if found[3].min(initial=0) >= 0:
             return found
         # A tie group goes on beyond what was sorted.
@@ -90,8 +80,7 @@ def _sort_nearest(
     complete: bool,
     depth: int,
     n_threads: int,
-    tolerance: float,
-    floor: float,
+    ties: Ties,
 ) -> tuple[NDArray[np.int32], Array, NDArray[np.bool_], NDArray[np.int64]]:
     """The `width` nearest of each row, who may be `complete`; length -1 where a tie may go on.
 
@@ -115,7 +104,7 @@ def _sort_nearest(
         packed.sort(axis=1)
         finish_packed_rows(
             rows, packed, bits, complete, start, stop, items, keys, tied, lengths, depth,
-            tolerance, floor,
+            *ties,
         )  # fmt: skip
 
     map_row_ranges(sort, len(rows), n_threads, smallest=8)

@@ -9,7 +9,8 @@ from allsplits.orders.backends._candidates import expanded_rounding
 
 __all__ = ["SinglePoints"]
 
-_UNIT_ROUNDOFF = 2.0**-24
+#: Half the distance from 1 to the next float32.
+_SINGLE_ROUNDOFF = 2.0**-24
 
 
 class SinglePoints:
@@ -34,7 +35,7 @@ class SinglePoints:
         centred *= self.scale
         self.points = centred.astype(np.float32)
         largest = max(given.max(), -given.min()) * self.scale
-        rounding = expanded_rounding(centred, centred, largest, _UNIT_ROUNDOFF)
+        rounding = expanded_rounding(centred, centred, largest, _SINGLE_ROUNDOFF)
         # Both points move when they become float32.
         reach = np.linalg.norm(centred, axis=1) + farthest * self.scale
         centred -= self.points

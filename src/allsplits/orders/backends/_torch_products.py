@@ -21,6 +21,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from allsplits.orders._ties import UNIT_ROUNDOFF
+
 __all__ = ["Level", "ScaledPoints"]
 
 #: Columns whose maximum is taken together.
@@ -54,7 +56,7 @@ class ScaledPoints:
             self.norms *= self.scale
         self.farthest = farthest * self.scale
         # Centring moves each coordinate by a rounding of its size.
-        self.moved = 4 * 2.0**-53 * self.n_features**0.5 * largest * self.scale
+        self.moved = 4 * UNIT_ROUNDOFF * self.n_features**0.5 * largest * self.scale
 
     def _exponent(self, value: float) -> int:
         return int(self.torch.frexp(self.torch.tensor(value, dtype=self.torch.float64))[1])
@@ -151,7 +153,7 @@ class Level:
         # Those within `near`: both points, the sums and the score itself are rounded. Sums are
         # accumulated in float32 or better; matrix units may truncate instead of round.
         lost_near = self.share_lost * near
-        unit = 2.0**-53 if self.dtype == torch.float64 else 2.0**-22
+        unit = UNIT_ROUNDOFF if self.dtype == torch.float64 else 2.0**-22
         terms = (own + lost) * (near + lost_near) + (own**2 + near**2) / 2
         error = lost * near + (own + lost) * lost_near
         error = error + 2 * (self.table.shape[1] + 8) * unit * terms + 1e-30

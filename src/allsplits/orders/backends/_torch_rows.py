@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.orders._order import NeighborOrder
+from allsplits.orders._ties import Ties
 
 __all__ = ["DeviceCounts", "DevicePart", "DeviceRows", "mark_ties"]
 
@@ -66,14 +67,16 @@ class DevicePart(Protocol):
         ...
 
 
-def mark_ties(
-    torch: Any, keys: Any, depth: int, tolerance: float, floor: float
-) -> tuple[Any, Any, Any]:
+def mark_ties(torch: Any, keys: Any, depth: int, ties: Ties) -> tuple[Any, Any, Any]:
     """(tied, lengths, last keys) of sorted keys; a length of -1 where there are too few."""
     tied = torch.zeros_like(keys, dtype=torch.bool)
     steps = keys[:, 1:] - keys[:, :-1]
+    same = steps <= keys[:, 1:] * ties.tolerance
+    if ties.floor > 0:
+        roots = keys.sqrt()
+        same |= steps <= ties.floor * (roots[:, 1:] + roots[:, :-1])
     # Infinite keys are nobody.
-    tied[:, 1:] = (steps <= keys[:, 1:] * tolerance + floor) & keys[:, 1:].isfinite()
+    tied[:, 1:] = same & keys[:, 1:].isfinite()
     ends = torch.ones((len(keys), keys.shape[1] - depth + 1), dtype=torch.uint8, device=keys.device)
     ends[:, :-1] = ~tied[:, depth:]
     lengths = depth + ends.argmax(1)

@@ -22,10 +22,12 @@ from allsplits._optional import import_optional
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders._kernels import collect_near, finish_sorted_rows
 from allsplits.orders._metric import Metric
-from allsplits.orders._order import TIE_TOLERANCE, NeighborOrder, pack_rows
+from allsplits.orders._order import NeighborOrder, pack_rows
+from allsplits.orders._ties import Ties
 from allsplits.orders.backends._dask_points import DaskPoints, dask_points, is_gone
+from allsplits.orders.backends._metric_rows import metric_rows
 from allsplits.orders.backends._protocol import Block, Part, Search, whole_order
-from allsplits.orders.backends._rows import metric_rows, squared_rows
+from allsplits.orders.backends._rows import squared_rows
 
 __all__ = ["dask_search"]
 
@@ -51,10 +53,9 @@ class DaskSearch(Search):
     def __init__(self, dask: Any, X: DaskPoints, metric: Metric, depth: int) -> None:
         self.dask, self.metric, self.depth = dask, metric, depth
         self.n_samples = len(X)
-        self.squared = metric.is_euclidean and not (metric.name == "cosine" and X.has_zero_rows)
-        self.ties = TIE_TOLERANCE, 0.0
-        if self.squared:
-            self.ties = metric.squared_ties(X.array.shape[1])
+        # Rows of different blocks may be close where no block holds two that are.
+        self.squared = metric.is_euclidean and (metric.of_directions or not X.has_tiny_values)
+        self.ties = metric.squared_ties if self.squared else Ties()
         self.client = _current_client()
         largest = max(X.array.chunks[0])
         self.rows_per_block = max(16, min(largest, _ENTRIES_PER_TASK // largest))
@@ -106,7 +107,7 @@ class DaskSearch(Search):
         queries = delayed(np.concatenate)(list(self.array[start:stop].to_delayed().ravel()))
         nearest = [
             delayed(nearest_in_block)(
-                queries, block, start, first, self.metric, depth, self.squared, self.ties[1]
+                queries, block, start, first, self.metric, depth, self.squared, self.ties
             )
             for block, first in zip(self.blocks, self.firsts, strict=True)
         ]
@@ -195,7 +196,7 @@ def nearest_in_block(
     metric: Metric,
     depth: int,
     squared: bool,
-    floor: float,
+    ties: Ties,
 ) -> tuple[NDArray[np.int32], Array, Array]:
     """(items, keys, limits): all references of a block within each query's limit, unsorted."""
     queries = np.asarray(queries, dtype=np.float64)
@@ -208,7 +209,7 @@ def nearest_in_block(
     if depth < len(block):
         kth = np.partition(rows, depth - 1, axis=1)[:, depth - 1]
         # A little past the last, so that a tie group is seen to end.
-        limits = kth * (1 + 1e-6) + len(block) * floor + 1e-300
+        limits = ties.reach(kth, links=len(block)) * (1 + 1e-6) + 1e-300
     width = int(np.count_nonzero(rows <= limits[:, None], axis=1).max())
     items = np.empty((len(rows), width), dtype=np.int32)
     keys = np.empty(items.shape)
@@ -221,15 +222,13 @@ def _keys(queries: Array, block: Array, metric: Metric, squared: bool) -> Array:
     if not squared:
         return metric_rows(queries, block, metric, 1)
     at, to = metric.euclidean_points(queries), metric.euclidean_points(block)
-    if at is None or to is None:
-        raise AssertionError("rows of zeros were looked for")
     return squared_rows(np.ascontiguousarray(at), np.ascontiguousarray(to.T), 1)
 
 
 def merge_blocks(
     parts: list[tuple[NDArray[np.int32], Array, Array]],
     transform: Callable[[Array], Array],
-    ties: tuple[float, float],
+    ties: Ties,
     depth: int,
     n_samples: int,
     first_row: int,
@@ -244,10 +243,9 @@ def merge_blocks(
     raw = keys.copy()
     tied = np.empty(items.shape, dtype=bool)
     lengths = np.empty(len(items), dtype=np.int64)
-    tolerance, floor = ties
-    finish_sorted_rows(items, keys, tied, lengths, 0, len(items), depth, tolerance, floor)
+    finish_sorted_rows(items, keys, tied, lengths, 0, len(items), depth, *ties)
     last = raw[np.arange(len(raw)), lengths - 1]
-    if not np.all(last * (1 + 4 * tolerance) + floor < limits):
+    if not np.all(ties.reach(last, links=2) < limits):
         return None
     order = pack_rows(items, keys, tied, lengths, transform, depth, n_samples - 1, first_row)
     return order.found_by("dask")

@@ -1,9 +1,9 @@
 """Exact neighbour orders on the CPU: the default search.
 
-Euclidean geometry (Euclidean, squared, cosine), shallow orders: products in float32 propose
-candidates, which are verified in float64 (see `_products`, `_candidates`); scikit-learn proposes
-where a tree is faster, and in float64 where float32 is not precise enough. Deep orders and all
-other metrics: full rows of distances, block by block.
+Euclidean geometry (Euclidean, squared, cosine, correlation), shallow orders: products in float32
+propose candidates, which are verified in float64 (see `_products`, `_candidates`); scikit-learn
+proposes where a tree is faster, and in float64 where float32 is not precise enough. Deep orders and
+all other metrics: full rows of distances, block by block.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from allsplits.orders.backends._candidates import (
     expanded_rounding,
 )
 from allsplits.orders.backends._full import ENTRIES_PER_BLOCK, FullRowSearch
+from allsplits.orders.backends._metric_rows import metric_rows
 from allsplits.orders.backends._products import ProductProposer
 from allsplits.orders.backends._protocol import Search
-from allsplits.orders.backends._rows import metric_rows, squared_rows
+from allsplits.orders.backends._rows import squared_rows
 
 __all__ = ["TREE_FEATURES", "exact_search", "full_euclidean_rows"]
 
@@ -39,10 +40,9 @@ Array = NDArray[np.float64]
 
 def exact_search(X: Array, metric: Metric, depth: int, n_threads: int) -> Search:
     """Prepare the search that fits the metric and the depth."""
-    points = metric.euclidean_points(X)
-    if points is None:
+    if not metric.squares_fit(X):
         return FullRowSearch(_metric_rows(X, metric, n_threads), len(X), depth, n_threads)
-    points = np.ascontiguousarray(points, dtype=np.float64)
+    points = np.ascontiguousarray(metric.euclidean_points(X), dtype=np.float64)
     full = full_euclidean_rows(points, metric, depth, n_threads)
     if _full_rows_are_cheaper(len(points), points.shape[1], depth):
         return full
@@ -55,8 +55,9 @@ def exact_search(X: Array, metric: Metric, depth: int, n_threads: int) -> Search
 def full_euclidean_rows(points: Array, metric: Metric, depth: int, n_threads: int) -> FullRowSearch:
     """Complete rows of squared distances by differences between `metric.euclidean_points`."""
     rows = _direct_rows(points, n_threads)
-    tolerance, floor = metric.squared_ties(points.shape[1])
-    return FullRowSearch(rows, len(points), depth, n_threads, metric.from_squared, tolerance, floor)
+    return FullRowSearch(
+        rows, len(points), depth, n_threads, metric.from_squared, metric.squared_ties
+    )
 
 
 def _full_rows_are_cheaper(n_samples: int, n_features: int, depth: int) -> bool:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._optional import import_optional
-from allsplits.exceptions import UnsupportedError
 from allsplits.orders._metric import Metric
 from allsplits.orders.backends._candidates import CandidateSearch
 from allsplits.orders.backends._protocol import Search
@@ -28,13 +27,7 @@ Array = NDArray[np.float64]
 def faiss_search(X: Array, metric: Metric, depth: int, n_threads: int) -> Search:
     """Prepare a search with a flat index."""
     faiss = import_optional("faiss", extra="faiss", purpose="backend 'faiss'")
-    points = metric.euclidean_points(X)
-    if points is None:
-        raise UnsupportedError(
-            "X holds a row of zeros, which has no direction, so backend 'faiss' cannot order it by "
-            "metric='cosine': use backend='exact'"
-        )
-    points = np.ascontiguousarray(points)
+    points = np.ascontiguousarray(metric.euclidean_points(X))
     full = full_euclidean_rows(points, metric, depth, n_threads)
     proposers = [partial(_FlatProposer, faiss, points, n_threads)]
     return CandidateSearch(points, depth, n_threads, full, proposers, "faiss")

@@ -73,13 +73,13 @@ class TorchSearch(Search):
             )
         self.device = device
         self.depth, self.n_threads = depth, n_threads
-        self.n_samples, n_features = X.shape
+        self.n_samples = len(X)
         self.rows_per_block = _ROWS_PER_BLOCK if device == "cuda" else 2 * _QUERIES
         self.points = self._load(X, metric)
-        tolerance, floor = metric.squared_ties(n_features)
         self.full = FullRowSearch(
-            self._full_rows, self.n_samples, depth, n_threads, metric.from_squared, tolerance, floor
-        )
+            self._full_rows, self.n_samples, depth, n_threads, metric.from_squared,
+            metric.squared_ties,
+        )  # fmt: skip
         self.n_candidates = 64 * -(-(2 * depth + 32) // 64)
         if precisions is None:
             precisions = ("bfloat16", "float32", "float64") if device == "cuda" else (
@@ -95,21 +95,18 @@ class TorchSearch(Search):
     def _load(self, X: NDArray[Any], metric: Metric) -> Any:
         """The points on the device: float32, which holds smaller types as well, or float64."""
         torch = self.torch
-        cosine = metric.name == "cosine"
-        dtype = torch.float32 if X.dtype.itemsize <= 4 and not cosine else torch.float64
+        of_directions = metric.of_directions
+        dtype = torch.float32 if X.dtype.itemsize <= 4 and not of_directions else torch.float64
         self._check_room(X, dtype)
-        points = torch.empty(X.shape, dtype=dtype, device=self.device)
+        points = None
         for start in range(0, len(X), 1 << 16):
             part = np.asarray(X[start : start + (1 << 16)])
-            if cosine:
+            if of_directions:
                 # On the host, so that directions have the same bits as everywhere else.
-                directions = metric.euclidean_points(part.astype(np.float64))
-                if directions is None:
-                    raise UnsupportedError(
-                        "X holds a row of zeros, which has no direction, so backend 'torch' cannot "
-                        "order it by metric='cosine': use backend='exact'"
-                    )
-                part = directions
+                part = metric.euclidean_points(part.astype(np.float64))
+            if points is None:
+                shape = (len(X), part.shape[1])
+                points = torch.empty(shape, dtype=dtype, device=self.device)
             points[start : start + len(part)] = torch.tensor(part, device=self.device)
         return points
 
@@ -162,18 +159,17 @@ class TorchSearch(Search):
 
     def _rows_on_device(self, start: int, stop: int, level: int) -> Iterator[DeviceRows]:
         """Sorted rows, a bounded number at a time; those that are not certain have length -1."""
-        torch, full = self.torch, self.full
-        step = _QUERIES if self.scaled is not None else full.rows_per_block
+        torch, ties = self.torch, self.full.ties
+        step = _QUERIES if self.scaled is not None else self.full.rows_per_block
         for numbers in torch.arange(start, stop, device=self.device).split(step):
             safe = None
             if self.scaled is None:
                 items, keys = sorted_distances(torch, self.points, numbers)
             else:
                 items, keys, safe = self._nearest(numbers, level, *self._widths(again=False))
-            tied, lengths, last = mark_ties(torch, keys, self.depth, full.tolerance, full.floor)
+            tied, lengths, last = mark_ties(torch, keys, self.depth, ties)
             if safe is not None:
-                certain = last * (1 + 2 * full.tolerance) + full.floor < safe
-                lengths = lengths.masked_fill(~certain, -1)
+                lengths = lengths.masked_fill(~(ties.reach(last) < safe), -1)
             yield DeviceRows(numbers, items, tied, lengths)
 
     def _learn_from(self, n_failed: int, n_rows: int, level: int) -> None:
@@ -226,14 +222,11 @@ class TorchSearch(Search):
         def finish(start: int, stop: int) -> None:
             part = slice(start, stop)
             before = keys[part].copy()
-            finish_sorted_rows(
-                items, keys, tied, lengths, start, stop, self.depth, self.full.tolerance,
-                self.full.floor,
-            )  # fmt: skip
+            finish_sorted_rows(items, keys, tied, lengths, start, stop, self.depth, *self.full.ties)
             last[part] = before[np.arange(stop - start), lengths[part] - 1]
 
         map_row_ranges(finish, len(items), self.n_threads)
-        certain = last * (1 + 2 * self.full.tolerance) + self.full.floor < safe
+        certain = self.full.ties.reach(last) < safe
         lengths[~(certain & (lengths >= self.depth))] = -1
         return items, keys, tied, lengths
 
