@@ -28,7 +28,7 @@ LAWS = [ClassCounts(2), ClassCounts({0: 5, 1: 3, 2: 1}), FixedSize(9), KFold(4),
 def test_all_ranks_beyond_the_last_are_one(cv, exact):
     model = KNeighborsClassifier(1)
     last = evaluate(model, X, Y, cv=cv, scoring="recall@30", exact=exact)
-    for rank in (31, 10**8, 10**20):
+    for rank in (31, 10**8, 10**17):
         found = evaluate(model, X, Y, cv=cv, scoring=f"recall@{rank}", exact=exact)
         assert found.score == last.score
         assert found.n_neighbors == rank
