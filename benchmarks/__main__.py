@@ -28,6 +28,7 @@ from benchmarks import (
     scale,
     startup,
     structured,
+    ties,
     two_classes,
     weighted,
 )
@@ -41,6 +42,7 @@ TOPICS = {
         many_classes,
         learning_curve,
         structured,
+        ties,
         regression,
         weighted,
         active,
