@@ -290,3 +290,18 @@ def test_three_bits_do_not_depend_on_the_order_of_rows(cv):
         ]
         bound = found[0].error_bound + found[1].error_bound
         assert abs(found[0].score - found[1].score) <= bound < 1e-10
+
+
+@pytest.mark.parametrize("k", [100, 401, 1000])
+@pytest.mark.parametrize("cv", [KFold(5), None], ids=["KFold", "stratified"])
+def test_many_voters_in_one_place(k, cv):
+    """Binomial weights of hundreds of voters neither overflow nor vanish."""
+    sizes = (700, 660)
+    X, y = one_place(sizes, "sorted")
+    found = evaluate(KNeighborsClassifier(k), X, y, cv=cv)
+    if cv is None:
+        expected = stratified_value(sizes, fold_counts(5, y), k, "first")
+    else:
+        values = [urns.vote_of(others(sizes, c), k, c, "first") for c in range(2)]
+        expected = mean_over_classes(sizes, values)
+    check(found, expected, f"k={k}", 1e-9)

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact.masses import Column, Prefixes, deepest_prefix, prefixes_for
+from allsplits.exact.masses import UNIT_ROUNDOFF, Column, Prefixes, deepest_prefix, prefixes_for
 from allsplits.exact.problem import Answer, Problem, RowValues, Solver
 from allsplits.exact.ranked import RankedHit
 from allsplits.exact.rational import exact_hits, exact_right, rational_answer
 from allsplits.exact.tally import NearestCounter, NearestTally, PrefixCounter, TwoClassTally
+from allsplits.exact.two_classes import vote_for_every_class
 from allsplits.exact.uniform import MajorityVote, VoteTable
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import NeighborOrder
@@ -45,13 +46,16 @@ def solve_majority(problem: Problem) -> Solver:
     two_classes = problem.n_classes == 2 and not problem.want_samples
     if two_classes and TwoClassTally.fits(prefixes.depth, problem.n_samples):
         return _two_class_tally(problem, prefixes)
-    vote = MajorityVote(
+    if problem.want_samples:
+        vote = vote_for_every_class(prefixes, problem.n_classes, problem.options)
+        return _by_sample(problem, prefixes, vote.every_class, vote.rounding)
+    columns = MajorityVote(
         prefixes,
         problem.n_classes,
         average_distance_ties=problem.options.average,
         share=problem.options.share,
     )
-    return _by_sample(problem, prefixes, vote)
+    return _by_sample(problem, prefixes, columns.right, columns.rounding)
 
 
 def _needs_whole_order_for_nearest(problem: Problem) -> bool:
@@ -102,17 +106,16 @@ def _ranked(problem: Problem) -> Solver:
         return _rational(problem, exact_hits)
     prefixes = prefixes_for(problem.columns, problem.options.tol)
     vote = RankedHit(prefixes, average_distance_ties=problem.options.average)
-    return _by_sample(problem, prefixes, vote)
+    return _by_sample(problem, prefixes, vote.right, vote.rounding)
 
 
-def _by_sample(problem: Problem, prefixes: Prefixes, vote: Any) -> Solver:
-    """Values of every sample, kept until the end."""
-    classes = problem.want_samples and isinstance(vote, MajorityVote)
+def _by_sample(problem: Problem, prefixes: Prefixes, compute: Any, rounding: float) -> Solver:
+    """Values of every sample, or of every class for every sample, kept until the end."""
+    classes = problem.want_samples and problem.vote == "majority"
     width = problem.n_classes if classes else len(prefixes.ks)
     rows = RowValues(problem.n_samples, width)
 
     def part(order: NeighborOrder, n_threads: int) -> Any:
-        compute = vote.every_class if classes else vote.right
         return compute(order, problem.codes, n_threads)
 
     def finish() -> Answer:
@@ -123,7 +126,7 @@ def _by_sample(problem: Problem, prefixes: Prefixes, vote: Any) -> Solver:
         return Answer(
             # Summing one fixed array gives the same bits for any number of blocks or threads.
             scores=np.sum(right * weights[:, None], axis=0),
-            error_bound=prefixes.missing + vote.rounding,
+            error_bound=prefixes.missing + rounding,
             sample_weight=weights,
             sample_scores=right if problem.want_samples else None,
             prediction_proba=values if classes else None,
@@ -142,7 +145,7 @@ def _two_class_tally(problem: Problem, prefixes: Prefixes) -> Solver:
         weights = np.array([float(w) for w in class_weights(problem)])
         right = tally.right(prefixes, problem.options.share)
         # The table's own sums and the tie shares (one step per member) round as well.
-        rounding = VoteTable.rounding(prefixes, 2) + 8 * prefixes.depth * 2.0**-53
+        rounding = VoteTable.rounding(prefixes, 2) + 8 * prefixes.depth * UNIT_ROUNDOFF
         return Answer(scores=right @ weights, error_bound=prefixes.missing + rounding)
 
     return Solver(prefixes.depth, count, tally.add, finish)

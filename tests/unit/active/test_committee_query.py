@@ -11,7 +11,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import CommitteeQuery
-from allsplits.exact import committee
+from allsplits.exact import two_classes
 from allsplits.orders.backends import cross
 
 RNG = np.random.default_rng(0)
@@ -209,7 +209,7 @@ def test_the_table_of_two_classes_changes_nothing(k, label_ties, monkeypatch):
     y = np.concatenate([partly(TRUTH), np.full(60, np.nan)])
     strategy = CommitteeQuery(k, 3, label_ties=label_ties)
     expected = strategy.shares(points, y)
-    monkeypatch.setattr(committee, "_DEEPEST_TABLE", 0)
+    monkeypatch.setattr(two_classes, "_DEEPEST_TABLE", 0)
     np.testing.assert_allclose(strategy.shares(points, y), expected, atol=1e-13)
 
 

@@ -1,7 +1,7 @@
-"""Compiled loops of the two-class committee: a table of prefix values, then one sum per query.
+"""Compiled loops of votes between two classes: a table of prefix values, then one sum per row.
 
 With two classes a prefix of length j is described by o, its number of items of the second class.
-So m_j · P(class wins | j, o) is tabulated once, and a query costs one look-up per prefix.
+So m_j · P(class wins | j, o) is tabulated once, and a row costs one look-up per prefix.
 """
 
 import numpy as np
