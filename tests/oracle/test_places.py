@@ -37,7 +37,13 @@ LAYOUTS = ["sorted", "alternating", "shuffled"]
 SIZES = [(5, 5), (31, 33), (32, 33), (35, 35), (60, 90), (64, 64), (65, 64), (128, 1), (130, 260),
          (400, 400), (1000, 1000)]  # fmt: skip
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
-every_size = pytest.mark.parametrize("sizes", SIZES, ids=str)
+# Large sizes take longer: one layout each.
+SIZES_IN_LAYOUTS = [
+    (sizes, layout)
+    for i, sizes in enumerate(SIZES)
+    for j, layout in enumerate(LAYOUTS)
+    if sum(sizes) < 300 or i % len(LAYOUTS) == j
+]
 every_label_tie = pytest.mark.parametrize("label_ties", ["first", "share"])
 
 
@@ -67,8 +73,7 @@ def check(found, expected, what, largest_bound=1e-10):
     assert_within_bound(found.score, expected, found.error_bound, what, largest_bound)
 
 
-@every_layout
-@every_size
+@pytest.mark.parametrize(("sizes", "layout"), SIZES_IN_LAYOUTS, ids=str)
 @pytest.mark.parametrize(
     "cv",
     [KFold(5), LeavePOut(3), ShuffleSplit(test_size=0.5), FixedSize(9), Bernoulli(0.4)],
@@ -182,8 +187,7 @@ def test_one_place_groups_of_one(sizes, layout):
         check(found, mean_over_classes(sizes, values), f"{cv}")
 
 
-@every_layout
-@every_size
+@pytest.mark.parametrize(("sizes", "layout"), SIZES_IN_LAYOUTS, ids=str)
 def test_one_place_regression(sizes, layout):
     X, y = one_place(sizes, layout)
     n = len(y)
