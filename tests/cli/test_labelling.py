@@ -167,3 +167,40 @@ def test_names_of_a_pandas_index_are_kept(tmp_path):
             "-k", "1", "-n", "2", "--json", **extra,
         )  # fmt: skip
         assert sorted(row["name"] for row in json.loads(done.out)["rows"]) == ["cell-c", "cell-d"]
+
+
+def test_rows_left_out_and_files_without_names_keep_their_numbers(table, tmp_path):
+    """Row numbers are those of the file, whatever was dropped before asking."""
+    lines = [f"{i},{i * i % 7},{'pq'[i % 2] if i < 8 else ''}" for i in range(16)]
+    lines[2], lines[9], lines[12] = "2,,p", "9,,", "12,,"
+    pool, ask = table("\n".join(lines) + "\n"), tmp_path / "ask.csv"
+    options = ["--no-header", "-t", "column_3"]
+    run("query", pool, *options, "-k", "3", "-n", "9", "--drop-missing", "-o", ask)
+    asked = pl.read_csv(ask, schema_overrides={"column_3": pl.String})
+    assert sorted(asked["row"].to_list()) == [8, 10, 11, 13, 14, 15]
+    answers = pl.Series([f"r{row}" for row in asked["row"].to_list()])
+    asked.with_columns(column_3=answers).write_csv(ask)
+    done = run("merge", pool, ask, *options, "-q")
+    merged = pl.read_csv(io.BytesIO(done.stdout))["column_3"].to_list()
+    assert merged[:8] == list("pqpqpqpq")
+    assert merged[8:] == ["r8", None, "r10", "r11", None, "r13", "r14", "r15"]
+
+
+def test_labels_of_both_files_vote(tmp_path):
+    """The same rows in one file or in two: the same committee."""
+    frame = TRUTH.drop("name").sample(fraction=1.0, shuffle=True, seed=1)
+    first, second = frame[:20], frame[20:].with_columns(
+        species=pl.when(pl.int_range(pl.len()) % 4 == 0).then("species")
+    )  # fmt: skip
+    first.write_csv(tmp_path / "first.csv")
+    second.write_csv(tmp_path / "second.csv")
+    pl.concat([first, second]).write_csv(tmp_path / "both.csv")
+    options = ["-t", "species", "-n", "200", "--json"]
+    two = run("query", tmp_path / "first.csv", tmp_path / "second.csv", *options)
+    one = run("query", tmp_path / "both.csv", *options)
+    apart = {row["row"]: row["shares"] for row in json.loads(two.out)["rows"]}
+    together = {row["row"] - 20: row["shares"] for row in json.loads(one.out)["rows"]}
+    assert len(apart) == len(second) - second["species"].count()
+    assert apart.keys() == together.keys()
+    for row, shares in apart.items():
+        assert shares == pytest.approx(together[row], abs=1e-12)

@@ -6,7 +6,6 @@ import shutil
 import stat
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -210,12 +209,14 @@ def test_every_kernel_has_this_cache_whichever_is_imported_first():
         assert done.returncode == 0, (name, done.stderr)
 
 
-def test_other_packages_keep_the_cache_of_numba():
+def test_other_packages_keep_the_cache_of_numba(tmp_path, monkeypatch):
+    (tmp_path / "another_package.py").write_text("def same(x):\n    return x\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import another_package
     from numba import njit
     from numba.core.caching import FunctionCache
 
-    function = njit(cache=True)(textwrap.dedent)
-    assert type(function._cache) is FunctionCache
+    assert type(njit(cache=True)(another_package.same)._cache) is FunctionCache
 
 
 def test_whose_folders_are_read(tmp_path):
