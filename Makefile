@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 # The data folder of studies, benchmarks and the tests of published values; they say so when it is absent.
-export ALLSPLITS_DATA ?= $(wildcard $(abspath ../shared/data))
+# (make's own functions would take a path with spaces for several.)
+export ALLSPLITS_DATA ?= $(shell cd ../shared/data 2>/dev/null && pwd)
 
 .PHONY: demo test lint types imports bench studies clean
 

@@ -1,4 +1,4 @@
-"""Shared set-up: the helpers beside the tests are importable, random examples are repeatable."""
+"""Shared set-up: helpers are importable, random examples repeatable, surroundings the same."""
 
 import os
 import signal
@@ -14,6 +14,10 @@ if str(TESTS) not in sys.path:
     sys.path.insert(0, str(TESTS))
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# What is printed must not depend on the terminal from which the tests are started.
+for name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "PYTHONIOENCODING"):
+    os.environ.pop(name, None)
+os.environ["PYTHONUTF8"] = "1"  # of the processes that tests start
 
 # The default profile draws the same examples in every run; "explore" looks for new ones.
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=40)

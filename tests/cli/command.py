@@ -16,8 +16,12 @@ TRACEBACK = "Traceback (most recent call last)"
 
 
 def environment(**extra: str) -> dict[str, str]:
-    """This process's surroundings without a terminal's width."""
-    return {**{k: v for k, v in os.environ.items() if k != "COLUMNS"}, **extra}
+    """This process's surroundings, with what `extra` adds."""
+    if "PYTHONPATH" in extra:
+        extra["PYTHONPATH"] = os.pathsep.join(
+            [extra["PYTHONPATH"], *filter(None, [os.environ.get("PYTHONPATH")])]
+        )
+    return {**os.environ, **extra}
 
 
 def run(*arguments: str, stdin: bytes = b"", code: int | None = 0, **extra: str):

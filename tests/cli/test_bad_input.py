@@ -1,11 +1,12 @@
 """Every kind of bad input: exit code 2, a reason that helps, never a traceback."""
 
 import gzip
+import subprocess
 
 import numpy as np
 import pytest
 
-from cli.command import refused
+from cli.command import COMMAND, TRACEBACK, environment, refused, run
 
 GOOD = "a,b,y\n" + "".join(f"{i},{i * i % 7},{'pq'[i % 2]}\n" for i in range(12))
 TEXT = "a,kind,y\n" + "".join(f"{i},{'rgb'[i % 3]},{i % 2}\n" for i in range(12))
@@ -17,9 +18,13 @@ CASES = {
     "no target": (GOOD, [], ["--target", "a, b, y"]),
     "unknown target": (GOOD, ["-t", "z"], ["no 'z'", "columns are a, b, y"]),
     "nearly the target": ("length,species\n1,p\n", ["-t", "speces"], ["did you mean 'species'"]),
+    "target at the end": ("".join(f"c{i:02}," for i in range(30)) + "kind\n" + "1," * 30 + "p\n",
+                          ["-t", "z"], ["c00, c01", "…", "c29, kind (31 in all)"]),
     "no header": ("5.1,3.5,0\n4.9,3.0,1\n", ["-t", "y"], ["--no-header"]),
     "text column": (TEXT, ["-t", "y"], ["kind: 'r', 'g', 'b' (3 different)", "--one-hot"]),
     "decimal comma": ("a;y\n1,5;p\n2,5;q\n", ["-t", "y"], ["decimal point"]),
+    "thousands": ('a,y\n"1,000",p\n"2,500",q\n', ["-t", "y"], ["without commas"]),
+    "empty column": ("a,b,y\n1,,p\n2,,q\n", ["-t", "y"], ["b:", "no value at all: --drop"]),
     "column of names": (NAMES, ["-t", "y"], ["id: 'row0'", "--drop 'id'"]),
     "one-hot of names": (NAMES, ["-t", "y", "--one-hot", "id"], ["12 columns for 12 rows"]),
     "missing values": (MISSING, ["-t", "y"], ["b: 2 rows, first row 1", "y (the target): 1 row",
@@ -37,6 +42,29 @@ CASES = {
     "bad k": (GOOD, ["-t", "y", "-k", "5-1"], ["--k must be numbers", "'5-1'"]),
     "k of zero": (GOOD, ["-t", "y", "-k", "0"], ["--k must be numbers"]),
     "bad cv": (GOOD, ["-t", "y", "--cv", "folds:5"], ["--cv must be one of stratified:FOLDS"]),
+    "one fold": (GOOD, ["-t", "y", "--cv", "kfold:1"], ["folds from 2", "'kfold:1'"]),
+    "one stratified fold": (GOOD, ["-t", "y", "--cv", "stratified:1"], ["folds from 2"]),
+    "one fold without a name": (GOOD, ["-t", "y", "--cv", "1"], ["folds from 2"]),
+    "folds of 5,000 digits": (GOOD, ["-t", "y", "--cv", "kfold:" + "9" * 5000],
+                              ["--cv must be one of", "(5,006 characters)"]),
+    "k of 5,000 digits": (GOOD, ["-t", "y", "-k", "9" * 5000], ["--k must be numbers"]),
+    "a number of 5,000 digits": (f"a,y\n1,p\n{'9' * 5000},q\n", ["-t", "y"], ["cannot read"]),
+    "a fraction of 5,000 digits": (f"a,y\n1.5,p\n{'9' * 5000},q\n", ["-t", "y"],
+                                   ["'a' must be finite"]),
+    "a target of infinity": ("a,y\n1,0\n2,inf\n3,1\n", ["-t", "y"],
+                             ["'y' must be between", "got inf in row 1"]),
+    "targets of 1e300": ("a,y\n1,1e300\n2,-1e300\n3,1\n4,1\n5,2\n6,1\n", ["-t", "y"],
+                         ["'y' must be between -1e+150 and 1e+150; got 1e+300 in row 0"]),
+    "classes of 1e300": ("a,y\n1,1e300\n2,0\n", ["-t", "y", "--task", "classification"],
+                         ["such as 1e+300", "--task regression"]),
+    "haversine": ("a,b,c,y\n1,2,3,p\n2,3,5,q\n4,1,1,p\n2,2,1,q\n",
+                  ["-t", "y", "--metric", "haversine"], ["latitude and longitude"]),
+    "mahalanobis": ("a,b,y\n1,2,p\n2,4,q\n3,6,p\n4,8,q\n",
+                    ["-t", "y", "--metric", "mahalanobis"], ["--metric mahalanobis needs"]),
+    "mahalanobis, one constant": ("a,y\n1,p\n1,q\n1,p\n1,q\n",
+                                  ["-t", "y", "--metric", "mahalanobis"], ["needs features"]),
+    "a report on standard output": (GOOD, ["-t", "y", "--report", "-"], ["--report must name"]),
+    "names that are the target": (GOOD, ["-t", "y", "--id", "y"], ["--id must not be"]),
     "cv without a number": (GOOD, ["-t", "y", "--cv", "lpo"], ["--cv must be one of"]),
     "cv with a wrong number": (GOOD, ["-t", "y", "--cv", "holdout:2"], ["--cv must be one of"]),
     "groups of no column": (GOOD, ["-t", "y", "--cv", "groups:site"], ["no 'site'"]),
@@ -87,6 +115,45 @@ def test_arrays_of_different_lengths(tmp_path):
     assert "one entry for each row" in error
 
 
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        (np.zeros((3, 2), dtype=complex), "got complex128"),
+        (np.zeros(3, dtype=[("a", float), ("b", int)]), "real numbers"),
+    ],
+)
+def test_arrays_that_are_not_numbers(array, words, tmp_path):
+    np.savez(tmp_path / "bad.npz", X=array, y=np.arange(3))
+    error = refused("evaluate", tmp_path / "bad.npz", "-t", "y")
+    assert "array 'X' must hold" in error
+    assert words in error
+
+
+def test_arrays_whose_columns_have_one_name(tmp_path):
+    np.savez(tmp_path / "bad.npz", X=np.zeros((3, 2)), X_1=np.ones(3), y=np.arange(3))
+    assert "two arrays make a column 'X_1'" in refused("evaluate", tmp_path / "bad.npz", "-t", "y")
+
+
+def test_a_seed_beyond_32_bits(table):
+    part = table(GOOD.replace("q", ""))
+    assert "4294967295" in refused("query", part, "-t", "y", "--seed", "4294967296")
+
+
+def test_an_error_nobody_foresaw_is_one_line(table, tmp_path):
+    """The traceback is for those who ask for it."""
+    (tmp_path / "rich.py").write_text("raise ZeroDivisionError('on purpose')")
+    arguments = ("evaluate", table(GOOD), "-t", "y")
+    done = run(*arguments, code=1, PYTHONPATH=str(tmp_path))
+    assert len(done.err.splitlines()) == 1
+    assert "ZeroDivisionError: on purpose" in done.err
+    assert "ALLSPLITS_TRACEBACK=1" in done.err
+    asked = subprocess.run(
+        [COMMAND, *map(str, arguments)], capture_output=True, text=True,
+        env=environment(PYTHONPATH=str(tmp_path), ALLSPLITS_TRACEBACK="1"),
+    )  # fmt: skip
+    assert TRACEBACK in asked.stderr
+
+
 def test_unknown_endings_name_the_known_ones(table):
     error = refused("evaluate", table(GOOD, "data.xlsx"), "-t", "y")
     assert ".parquet" in error
@@ -103,11 +170,11 @@ def test_labels_must_fit(table):
 
 
 def test_other_commands_refuse_too(table):
-    good, text = table(GOOD), table(TEXT, "text.csv")
+    good = table(GOOD)
     assert "--sizes must be" in refused("curve", good, "-t", "y", "--sizes", "few")
     assert "--other-k" in refused("compare", good, "-t", "y")
     assert "every row has a y" in refused("query", good, "-t", "y")
-    assert "it lacks b" in refused("query", good, text, "-t", "y")
+    assert "it lacks b" in refused("query", good, table("a\n1\n2\n", "rest.csv"), "-t", "y")
     assert "must end in one of" in refused("condense", good, "-t", "y", "-o", "rows.xyz")
     short = table("a,b\n1,2\n", "short.csv")
     error = refused("compare", good, "-t", "y", "--other-features", short)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.model_selection import LeavePOut
+from sklearn.model_selection import KFold, LeavePOut, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import (
@@ -88,6 +88,49 @@ def test_evaluate_by_groups_and_by_rank(tmp_path):
     assert found["data"]["n_features"] == 4
 
 
+def test_a_number_alone_is_folds_as_in_scikit_learn(iris, tmp_path):
+    found = json.loads(
+        run("evaluate", iris, "-t", "species", "-k", "3", "--cv", "10", "--json").out
+    )
+    assert found["score"] == pytest.approx(
+        evaluate(KNeighborsClassifier(3), X, Y, cv=StratifiedKFold(10)).score, abs=1e-12
+    )
+    np.savez(tmp_path / "numbers.npz", X=X[:, :3], y=X[:, 3])
+    arguments = ("-t", "y", "-k", "3", "--cv", "10", "--json")
+    found = json.loads(run("evaluate", tmp_path / "numbers.npz", *arguments).out)
+    assert found["score"] == pytest.approx(
+        evaluate(KNeighborsRegressor(3), X[:, :3], X[:, 3], cv=KFold(10)).score, abs=1e-12
+    )
+
+
+def test_names_of_rows_are_shown_beside_their_numbers(tmp_path):
+    frame = iris_frame().with_columns(name=pl.Series([f"flower {i}" for i in range(150)]))
+    frame.write_csv(tmp_path / "named.csv")
+    arguments = ("evaluate", tmp_path / "named.csv", "-t", "species", "-k", "5", "--id", "name")
+    found = json.loads(run(*arguments, "--json").out)
+    assert found["data"]["n_features"] == 4
+    assert [row["name"] for row in found["hardest"]] == [
+        f"flower {row['row']}" for row in found["hardest"]
+    ]
+    shown = run(*arguments).out
+    assert re.search(r"row +name +target +given most often", shown)
+    assert f"flower {found['hardest'][0]['row']}" in shown
+
+
+def test_a_warning_is_told_once(table, tmp_path):
+    """The curve, the evaluation and the report each meet the class of three rows."""
+    rows = "".join(f"{i % 17},{'pqr'[(i > 30) + (i > 56)]}\n" for i in range(60))
+    path = table("a,y\n" + rows)
+    done = run(
+        "evaluate", path, "-t", "y", "--cv", "stratified:5", "-k", "1-12", "--report",
+        tmp_path / "page.html", "--json",
+    )  # fmt: skip
+    assert done.err.count("least populated class") == 1, done.err
+    assert "UserWarning" not in done.err
+    notes = json.loads(done.out)["notes"]
+    assert len(notes) == len(set(notes))
+
+
 def test_curve_writes_every_point(iris, tmp_path):
     output = tmp_path / "curve.csv"
     done = run("curve", iris, "-t", "species", "--output", output)
@@ -115,7 +158,10 @@ def test_query_names_the_rows_of_the_second_file(tmp_path):
     agreement = CommitteeQuery(5).agreement(points, labels)
     assert [row["agreement"] for row in asked] == pytest.approx(sorted(agreement)[:6])
     assert [agreement[row["row"]] for row in asked] == pytest.approx(sorted(agreement)[:6])
-    assert pl.read_csv(output).equals(rest.drop("id")[[row["row"] for row in asked]])
+    written = pl.read_csv(output)
+    assert written.columns == ["row", *rest.drop("id").columns, "species"]
+    assert written["row"].to_list() == [row["row"] for row in asked]
+    assert written.drop("row", "species").equals(rest.drop("id")[written["row"].to_list()])
 
 
 def test_query_takes_the_rows_without_a_label(tmp_path):

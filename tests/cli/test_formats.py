@@ -2,14 +2,19 @@
 
 import gzip
 import json
+import time
+from decimal import Decimal
 
+import narwhals as nw
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import evaluate
-from allsplits.cli._read import format_of, read_table
+from allsplits.cli._prepare import Choices, prepare
+from allsplits.cli._read import _check_header, format_of, read_table
 from allsplits.exceptions import InvalidInputError
 from cli.command import iris_frame, run, write
 
@@ -91,6 +96,26 @@ def test_columns_without_a_header_are_numbered(table):
     assert read_table(str(table("1,2\n3,4\n")), header=False).columns == ["column_1", "column_2"]
 
 
+def test_thousands_of_columns_take_no_time(tmp_path):
+    """Each column is looked up once; it took minutes when all were listed for each."""
+    rng = np.random.default_rng(0)
+    frame = nw.from_dict(
+        {f"c{i}": column for i, column in enumerate(rng.normal(size=(8000, 60)))}, backend="polars"
+    )
+    start = time.process_time()
+    data = prepare(frame, "c0", Choices(drop=("c1",)))
+    assert time.process_time() - start < 10
+    assert data.X.shape == (60, 7998)
+
+
+def test_one_name_twice_among_many_is_found_at_once():
+    names = [f"c{i}" for i in range(100_000)] + ["c7"]
+    start = time.process_time()
+    with pytest.raises(InvalidInputError, match="got 'c7' more than once"):
+        _check_header(names)
+    assert time.process_time() - start < 5
+
+
 def test_numbers_after_many_whole_numbers_are_still_numbers(table):
     path = table("a,b\n" + "1,2\n" * 5000 + "1.5,2\n")
     assert read_table(str(path))["a"].dtype.is_float()
@@ -102,6 +127,35 @@ def test_images_in_an_npz_file_become_columns(tmp_path):
     frame = read_table(str(path))
     assert frame.columns == [*(f"X_{i}" for i in range(1, 13)), "y"]
     assert frame["X_12"].to_list() == [11, 23]
+
+
+def test_wide_and_narrow_floats_and_foreign_bytes_are_read(tmp_path):
+    path = tmp_path / "floats.npz"
+    values = np.array([0.5, 1.5, 2.5])
+    np.savez(
+        path, half=values.astype(np.float16), long=values.astype(np.longdouble),
+        swapped=values.astype(values.dtype.newbyteorder()),
+    )  # fmt: skip
+    frame = read_table(str(path))
+    for name in frame.columns:
+        assert frame[name].to_list() == [0.5, 1.5, 2.5]
+
+
+def test_decimals_are_numbers_with_fractions(tmp_path):
+    """Not whole numbers, cut short."""
+    prices = [Decimal("1.25"), Decimal("1.75"), Decimal("3.50")] * 10
+    frame = pl.DataFrame({"a": list(range(30)), "y": prices})
+    frame.write_parquet(tmp_path / "prices.parquet")
+    found = json.loads(run("evaluate", tmp_path / "prices.parquet", "-t", "y", "--json").out)
+    assert found["data"]["task"] == "regression"
+
+
+def test_whole_numbers_beyond_64_bits_are_classes_and_features(table):
+    big, bigger = 2**70, 2**70 + 1
+    rows = [f"{i},{2**69 * i},{(big, bigger)[i % 2]}\n" for i in range(12)]
+    path = table("a,b,y\n" + "".join(rows))
+    found = json.loads(run("evaluate", path, "-t", "y", "-k", "1", "--json").out)
+    assert found["classes"] == [str(big), str(bigger)]
 
 
 def test_python_objects_in_an_npz_file_are_never_loaded(tmp_path):

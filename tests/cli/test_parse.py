@@ -51,6 +51,7 @@ def test_sizes_are_numbers_or_fractions():
         ("bootstrap", Bootstrap()),
         ("groups:site", sk.LeavePGroupsOut(1)),
         ("groups:site:2", sk.LeavePGroupsOut(2)),
+        ("10", 10),
     ],
 )
 def test_ways_to_split(text, built):
@@ -72,7 +73,21 @@ def test_the_column_of_groups_may_have_a_colon():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "5", "kfold", "kfold:", "kfold:x", "loo:3", "holdout:1", "episodes:5", "groups:"]
+    "text",
+    [
+        "",
+        "1",
+        "0",
+        "-5",
+        "5.0",
+        "kfold",
+        "kfold:",
+        "kfold:x",
+        "loo:3",
+        "holdout:1",
+        "episodes:5",
+        "groups:",
+    ],
 )
 def test_ways_that_do_not_exist(text):
     with pytest.raises(InvalidInputError, match="--cv must be one of"):

@@ -12,6 +12,7 @@ from allsplits.cli.condense import condense
 from allsplits.cli.curve import curve
 from allsplits.cli.demo import demo
 from allsplits.cli.evaluate import evaluate
+from allsplits.cli.merge import merge
 from allsplits.cli.query import query
 
 __all__ = ["app"]
@@ -22,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (evaluate, curve, compare, query, condense, demo):
+for command in (evaluate, curve, compare, query, merge, condense, demo):
     app.command()(command)
 
 

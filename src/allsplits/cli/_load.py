@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from allsplits.cli._prepare import Choices, Data, count_of, prepare
+from allsplits.cli._model import check_metric
+from allsplits.cli._prepare import Choices, Data, count_of, prepare, some_of
 from allsplits.cli._read import STDIN, read_table
 from allsplits.cli._target import Task, read_target
 from allsplits.exceptions import InvalidInputError
@@ -33,6 +34,7 @@ class Source:
     one_hot: Sequence[str] | None = None
     standardize: bool = False
     drop_missing: bool = False
+    names: str | None = None
 
     def choices(self, metric: str = "minkowski") -> Choices:
         """How to turn columns into numbers."""
@@ -46,6 +48,7 @@ class Source:
             standardize=self.standardize,
             drop_missing=self.drop_missing,
             allow_nan=metric == "nan_euclidean",
+            names=self.names,
         )
 
 
@@ -87,11 +90,12 @@ def load(
     frame, target = read_source(screen, source)
     if target is None:
         raise InvalidInputError(
-            f"--target must name the column to predict; columns are {_some(frame.columns)}"
+            f"--target must name the column to predict; columns are {some_of(frame.columns)}"
         )
     data = prepare(frame, target, source.choices(metric), groups=groups)
     if data.target is None:
         raise InvalidInputError("--target must name the column to predict")
+    check_metric(metric, data.X)
     y, regression, notes = read_target(data.target, task)
     data.notes.extend(notes)
     return Labelled(data, y, regression, _name(source.file), target)
@@ -109,7 +113,7 @@ def read_source(screen: Screen, source: Source) -> tuple[nw.DataFrame[Any], str 
         target = labels.columns[0]
     if target is None or target not in labels.columns:
         raise InvalidInputError(
-            f"--target must name a column of {source.labels}; it has {_some(labels.columns)}"
+            f"--target must name a column of {source.labels}; it has {some_of(labels.columns)}"
         )
     if len(labels) != len(frame):
         raise InvalidInputError(
@@ -126,7 +130,3 @@ def read_source(screen: Screen, source: Source) -> tuple[nw.DataFrame[Any], str 
 
 def _name(file: str) -> str:
     return "standard input" if file == STDIN else file
-
-
-def _some(columns: Sequence[str]) -> str:
-    return ", ".join(columns[:12]) + (", …" if len(columns) > 12 else "")

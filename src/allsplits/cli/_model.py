@@ -5,13 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from allsplits.exceptions import InvalidInputError
+
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from allsplits.cli._load import Labelled
     from allsplits.cli._parse import Cv
     from allsplits.cli._screen import Screen
     from allsplits.model_selection import Curve, Evaluation
 
-__all__ = ["Model", "count_in_words", "largest_k"]
+__all__ = ["Model", "check_metric", "count_in_words", "largest_k"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,22 @@ class Model:
                 n_neighbors=ks, cv=None if cv is None else cv.build(), scoring=self.scoring,
                 groups=labelled.data.groups, progress=screen.progress,
             )  # fmt: skip
+
+
+def check_metric(metric: str, X: NDArray[np.float64]) -> None:
+    """Refuse features that a distance has no meaning for."""
+    import numpy as np
+
+    if metric == "haversine" and X.shape[1] != 2:
+        raise InvalidInputError(
+            "--metric haversine needs two features, latitude and longitude in radians; got "
+            f"{X.shape[1]}"
+        )
+    if metric == "mahalanobis" and np.linalg.matrix_rank(np.cov(X.T)) < X.shape[1]:
+        raise InvalidInputError(
+            "--metric mahalanobis needs features that vary, none of which follows from the others, "
+            "and more rows than features: leave some out with --drop, or use another metric"
+        )
 
 
 def largest_k(labelled: Labelled, cv: Cv | None) -> int:

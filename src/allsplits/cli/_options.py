@@ -24,6 +24,7 @@ __all__ = [
     "OneHot",
     "Power",
     "Quiet",
+    "RowNames",
     "Scoring",
     "Standardize",
     "Target",
@@ -74,6 +75,15 @@ Drop = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMNS", help="Columns to leave out: a,b (may be repeated)."),
 ]
+RowNames = Annotated[
+    str | None,
+    typer.Option(
+        "--id",
+        metavar="COLUMN",
+        help="The column that names the rows (barcodes, file names): shown beside row numbers, "
+        "and no feature.",
+    ),
+]
 OneHot = Annotated[
     list[str] | None,
     typer.Option(
@@ -103,8 +113,9 @@ Cv = Annotated[
     str | None,
     typer.Option(
         metavar="WAY",
-        help="The splits to average over: stratified:5, kfold:5, lpo:10 (leave 10 out), loo, "
-        "holdout:0.2, stratified-holdout:0.2, size:100 (training rows), shots:5 (of each class), "
+        help="The splits to average over: 10 (folds, stratified for classes), stratified:5, "
+        "kfold:5, lpo:10 (leave 10 out), loo, holdout:0.2, stratified-holdout:0.2, "
+        "size:100 (training rows), shots:5 (of each class), "
         "episodes:5x1 (ways x shots, for k = 1), bootstrap, groups:COLUMN or "
         "groups:COLUMN:2 (leave groups out). Default: stratified:5, or kfold:5 for regression and "
         "for weighted votes.",

@@ -14,7 +14,9 @@ from allsplits.exceptions import InvalidInputError
 
 __all__ = ["Cv", "parse_cv", "parse_numbers", "parse_sizes"]
 
-_RANGE = re.compile(r"(\d+)-(\d+)(?::(\d+))?")
+#: Numbers of more digits are no number of rows.
+_DIGITS = r"\d{1,15}"
+_RANGE = re.compile(rf"({_DIGITS})-({_DIGITS})(?::({_DIGITS}))?")
 _MOST_NUMBERS = 100_000
 
 
@@ -28,7 +30,7 @@ def parse_numbers(option: str, text: str) -> list[int]:
             if first > last or step < 1 or last - first > _MOST_NUMBERS:
                 raise _not_numbers(option, text)
             numbers.extend(range(first, last + 1, step))
-        elif part.strip().isdecimal():
+        elif re.fullmatch(_DIGITS, part.strip()):
             numbers.append(int(part))
         else:
             raise _not_numbers(option, text)
@@ -40,7 +42,7 @@ def parse_numbers(option: str, text: str) -> list[int]:
 def _not_numbers(option: str, text: str) -> InvalidInputError:
     return InvalidInputError(
         f"{option} must be numbers from 1 such as 5, 1,3,5, 1-30 or 1-99:2 (every second); "
-        f"got {text!r}"
+        f"got {_shortened(text)!r}"
     )
 
 
@@ -54,9 +56,14 @@ def parse_sizes(option: str, text: str) -> list[int | float]:
         fractions = []
     if not fractions or not all(0 < value < 1 for value in fractions):
         raise InvalidInputError(
-            f"{option} must be numbers such as 10,100 or fractions such as 0.1,0.5; got {text!r}"
+            f"{option} must be numbers such as 10,100 or fractions such as 0.1,0.5; got "
+            f"{_shortened(text)!r}"
         )
     return list(fractions)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:50]}… ({len(text):,} characters)"
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,7 @@ class Cv:
         from allsplits.splits import Bootstrap, ClassCounts, Episodes, FixedSize
 
         makers = {
+            "folds": lambda folds: folds,
             "stratified": sk.StratifiedKFold,
             "kfold": sk.KFold,
             "lpo": sk.LeavePOut,
@@ -95,16 +103,18 @@ class Cv:
 
 
 #: kind -> (how its value is written, what it must look like)
+_COUNT = r"[1-9]\d{0,14}"
+_FOLDS = r"[2-9]|[1-9]\d{1,14}"
 _KINDS = {
-    "stratified": ("FOLDS", r"[1-9]\d*"),
-    "kfold": ("FOLDS", r"[1-9]\d*"),
-    "lpo": ("P", r"[1-9]\d*"),
+    "stratified": ("FOLDS", _FOLDS),
+    "kfold": ("FOLDS", _FOLDS),
+    "lpo": ("P", _COUNT),
     "loo": ("", ""),
     "holdout": ("SHARE", r"0?\.\d+"),
     "stratified-holdout": ("SHARE", r"0?\.\d+"),
-    "size": ("ROWS", r"[1-9]\d*"),
-    "shots": ("ROWS", r"[1-9]\d*"),
-    "episodes": ("WAYSxSHOTS", r"[1-9]\d*x[1-9]\d*"),
+    "size": ("ROWS", _COUNT),
+    "shots": ("ROWS", _COUNT),
+    "episodes": ("WAYSxSHOTS", rf"{_COUNT}x{_COUNT}"),
     "bootstrap": ("", ""),
     "groups": ("COLUMN", r".+"),
 }
@@ -113,15 +123,21 @@ _KINDS = {
 def parse_cv(text: str | None, *, weighted: bool = False) -> Cv | None:
     """Read ``stratified:5``, ``loo``, ``groups:patient``, …; None stays None, the default.
 
+    A number alone is folds as in scikit-learn: stratified for classes, plain for regression.
+
     Weighted votes have no formula for stratified folds, so that their default is ``kfold:5``.
     """
     if text is None and not weighted:
         return None
     text = "kfold:5" if text is None else text
+    if re.fullmatch(_FOLDS, text):
+        return Cv(text, "folds", int(text))
     kind, colon, value = text.partition(":")
     if kind not in _KINDS or not re.fullmatch(_KINDS[kind][1], value) or (colon and not value):
         ways = ", ".join(f"{k}:{v}" if v else k for k, (v, _) in _KINDS.items())
-        raise InvalidInputError(f"--cv must be one of {ways}; got {text!r}")
+        raise InvalidInputError(
+            f"--cv must be one of {ways}, or a number of folds from 2; got {_shortened(text)!r}"
+        )
     return Cv(text, kind, _read_value(kind, value))
 
 
@@ -133,5 +149,5 @@ def _read_value(kind: str, value: str) -> Any:
         return int(ways), int(shots)
     if kind == "groups":
         column, colon, count = value.rpartition(":")
-        return (column, int(count)) if colon and count.isdecimal() else (value, 1)
+        return (column, int(count)) if colon and re.fullmatch(_COUNT, count) else (value, 1)
     return int(value) if value else None

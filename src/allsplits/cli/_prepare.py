@@ -7,7 +7,7 @@ shown with the result.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Choices", "Data", "count_of", "find_column", "listed", "prepare"]
+__all__ = ["Choices", "Data", "count_of", "find_column", "listed", "prepare", "some_of"]
 
 _MOST_SHOWN = 5
+#: Names are compared with so many columns at most: more would take seconds.
+_MOST_COMPARED = 20_000
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
+_THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*")
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Choices:
     standardize: bool = False
     drop_missing: bool = False
     allow_nan: bool = False
+    names: str | None = None  # the column that names rows
     lenient: bool = False  # of a second file: columns it does not have need not be dropped
 
 
@@ -52,37 +56,24 @@ class Data:
     rows: NDArray[np.int64]
     n_rows: int
     frame: nw.DataFrame[Any]
+    names: list[str] | None = None
     notes: list[str] = field(default_factory=list)
 
 
 def prepare(
-    frame: nw.DataFrame[Any],
-    target: str | None,
-    choices: Choices,
-    *,
-    groups: str | None = None,
-    partial_target: bool = False,
+    frame: nw.DataFrame[Any], target: str | None, choices: Choices, *, groups: str | None = None
 ) -> Data:
-    """Turn a table into features, target and groups.
-
-    With `partial_target` the target may have missing values: those rows have no label yet.
-    """
+    """Turn a table into features, target, groups and names of rows."""
     import numpy as np
 
     notes: list[str] = []
     target = None if target is None else find_column(frame, "--target", target)
-    if groups is not None:
-        groups = find_column(frame, "--cv groups:", groups)
-    drop = listed(frame, "--drop", choices.drop, lenient=choices.lenient)
+    groups = None if groups is None else find_column(frame, "--cv groups:", groups)
+    names = None if choices.names is None else find_column(frame, "--id", choices.names)
     one_hot = listed(frame, "--one-hot", choices.one_hot, lenient=choices.lenient)
-    features = [c for c in frame.columns if c not in {target, groups, *drop}]
-    if target in drop or target in one_hot:
-        raise InvalidInputError(f"--drop and --one-hot are for features; {target!r} is the target")
-    if not features:
-        raise InvalidInputError("there must be at least one column of features; none is left")
-    _refuse_text(frame, [c for c in features if c not in one_hot])
+    features = _features(frame, target, groups, choices, one_hot)
     needed = [c for c in features if not choices.allow_nan or c in one_hot]
-    needed += [c for c in (None if partial_target else target, groups) if c is not None]
+    needed += [c for c in (target, groups) if c is not None]
     n_rows = len(frame)
     rows = np.arange(n_rows)
     missing = _missing(frame, needed)
@@ -94,7 +85,7 @@ def prepare(
             raise InvalidInputError("--drop-missing leaves no row: each has a missing value")
         notes.append(f"{int((~whole).sum()):,} of {len(frame):,} rows left out (missing values)")
         rows, frame = rows[whole], frame.filter(whole.tolist())
-    X, names = _matrix(frame, features, one_hot, notes)
+    X, columns = _matrix(frame, features, one_hot, notes)
     if choices.standardize:
         X = _standardized(X)
         notes.append(
@@ -105,27 +96,53 @@ def prepare(
         X=X,
         target=None if target is None else frame[target],
         groups=None if groups is None else np.array(frame[groups].to_list()),
-        features=names,
+        features=columns,
         rows=rows,
         n_rows=n_rows,
         frame=frame,
+        names=None if names is None else [str(name) for name in frame[names].to_list()],
         notes=notes,
     )
 
 
+def _features(
+    frame: nw.DataFrame[Any], target: str | None, groups: str | None, choices: Choices,
+    one_hot: list[str],
+) -> list[str]:  # fmt: skip
+    """The columns that distances are measured in, all of them numbers or to be made numbers."""
+    drop = listed(frame, "--drop", choices.drop, lenient=choices.lenient)
+    if target in drop or target in one_hot:
+        raise InvalidInputError(f"--drop and --one-hot are for features; {target!r} is the target")
+    if target is not None and target == choices.names:
+        raise InvalidInputError(f"--id must not be the target; got {target!r} for both")
+    others = {target, groups, choices.names, *drop}
+    features = [column for column in frame.columns if column not in others]
+    if not features:
+        raise InvalidInputError("there must be at least one column of features; none is left")
+    _refuse_text(frame, [column for column in features if column not in set(one_hot)])
+    return features
+
+
 def find_column(frame: nw.DataFrame[Any], option: str, name: str) -> str:
     """The column of that name, or an error with the nearest names."""
-    if name in frame.columns:
+    columns = frame.columns
+    if name in columns:
         return name
-    near = get_close_matches(name, frame.columns, n=1)
-    if near:
-        hint = f"did you mean {near[0]!r}?"
-    else:
-        shown = ", ".join(frame.columns[:12]) + (", …" if len(frame.columns) > 12 else "")
-        hint = f"columns are {shown}"
-        if all(_is_number(column) for column in frame.columns):
-            hint += " (if the first line is data, add --no-header)"
+    hint = f"columns are {some_of(columns)}"
+    if len(columns) <= _MOST_COMPARED:
+        near = get_close_matches(name, columns, n=3)
+        if near:
+            hint = f"did you mean {' or '.join(map(repr, near))}? ({hint})"
+    if all(_is_number(column) for column in columns):
+        hint += " (if the first line is data, add --no-header)"
     raise InvalidInputError(f"{option} must name a column; there is no {name!r}: {hint}")
+
+
+def some_of(columns: Sequence[str]) -> str:
+    """The first columns and the last, where the target often stands."""
+    if len(columns) <= 12:
+        return ", ".join(columns)
+    return f"{', '.join(columns[:8])}, …, {', '.join(columns[-4:])} ({len(columns):,} in all)"
 
 
 def count_of(number: int, noun: str) -> str:
@@ -147,21 +164,25 @@ def listed(
 ) -> list[str]:
     """Columns given one by one or with commas."""
     found: list[str] = []
+    columns = set(frame.columns)
     for name in names:
-        parts = [name] if name in frame.columns else [part.strip() for part in name.split(",")]
+        parts = [name] if name in columns else [part.strip() for part in name.split(",")]
         if lenient:
-            parts = [part for part in parts if part in frame.columns]
-        found.extend(find_column(frame, option, part) for part in parts)
+            parts = [part for part in parts if part in columns]
+        found.extend(
+            part if part in columns else find_column(frame, option, part) for part in parts
+        )
     return found
 
 
 def _refuse_text(frame: nw.DataFrame[Any], columns: list[str]) -> None:
     import narwhals as nw
 
+    schema = frame.schema
     text = [
         column
         for column in columns
-        if not (frame.schema[column].is_numeric() or frame.schema[column] == nw.Boolean)
+        if not (schema[column].is_numeric() or schema[column] == nw.Boolean)
     ]
     if not text:
         return
@@ -170,19 +191,30 @@ def _refuse_text(frame: nw.DataFrame[Any], columns: list[str]) -> None:
         values = frame[column].drop_nulls().unique(maintain_order=True)
         shown = ", ".join(repr(str(value)) for value in values.head(3).to_list())
         more = ", …" if len(values) > 3 else ""
-        # as many values as rows: a name or a number of the row, nothing to measure
-        advice = "--drop" if 2 * len(values) > len(frame) else "--one-hot or --drop"
-        if all(_DECIMAL_COMMA.fullmatch(str(value)) for value in values.head(50).to_list()):
-            advice = "write numbers with a decimal point"
+        advice = _advice([str(value) for value in values.head(50).to_list()])
+        if advice is None:
+            # as many values as rows: a name or a number of the row, nothing to measure
+            advice = "--drop" if 2 * len(values) > len(frame) else "--one-hot or --drop"
         lines.append(f"  {column}: {shown}{more} ({len(values):,} different): {advice}")
     if len(text) > _MOST_SHOWN:
-        lines.append(f"  and {len(text) - _MOST_SHOWN} more: {', '.join(text[_MOST_SHOWN:])}")
+        lines.append(f"  and {len(text) - _MOST_SHOWN:,} more: {some_of(text[_MOST_SHOWN:])}")
     raise InvalidInputError(
         "distances need numbers; columns with something else:\n"
         + "\n".join(lines)
         + f"\nLeave them out with --drop '{','.join(text[:_MOST_SHOWN])}'; --one-hot makes a "
         "column of 0 and 1 for each value"
     )
+
+
+def _advice(values: list[str]) -> str | None:
+    """What to do about text that is nearly numbers."""
+    if not values:
+        return "no value at all: --drop"
+    if all(_THOUSANDS.fullmatch(value) for value in values):
+        return "write numbers without commas (1000 for 1,000)"
+    if all(_DECIMAL_COMMA.fullmatch(value) for value in values):
+        return "write numbers with a decimal point"
+    return None
 
 
 def _missing(frame: nw.DataFrame[Any], columns: list[str]) -> dict[str, NDArray[np.bool_]]:
@@ -209,7 +241,8 @@ def _refuse_missing(missing: dict[str, NDArray[np.bool_]], target: str | None) -
     if len(missing) > _MOST_SHOWN:
         lines.append(f"  and {len(missing) - _MOST_SHOWN} more columns")
     only_features = [column for column in missing if column != target]
-    drop = f", or the columns with --drop '{','.join(only_features)}'" if only_features else ""
+    few = 0 < len(only_features) <= 4 * _MOST_SHOWN
+    drop = f", or the columns with --drop '{','.join(only_features)}'" if few else ""
     return InvalidInputError(
         "columns with missing values (rows are counted from 0):\n"
         + "\n".join(lines)
@@ -225,9 +258,10 @@ def _matrix(
 
     columns: list[NDArray[np.float64]] = []
     names: list[str] = []
+    kinds = set(one_hot)
     for feature in features:
         series = frame[feature]
-        if feature in one_hot:
+        if feature in kinds:
             values = sorted(series.unique().to_list(), key=str)
             if len(values) > max(2, len(frame) // 2):
                 raise InvalidInputError(

@@ -7,10 +7,12 @@ wrong with a file becomes one error that names the file.
 from __future__ import annotations
 
 import csv
+import errno
 import gzip
 import importlib
 import io
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ from allsplits.exceptions import AllSplitsError, InvalidInputError, MissingExtra
 
 if TYPE_CHECKING:
     import narwhals as nw
+    from numpy.typing import NDArray
 
 __all__ = ["FORMATS", "STDIN", "format_of", "frame_library", "read_table"]
 
@@ -30,6 +33,9 @@ _ENDINGS = {
 _FIRST_BYTES = {
     b"PAR1": "parquet", b"ARROW1": "feather", b"PK\x03\x04": "npz", b"\x93NUMPY": "npy"
 }  # fmt: skip
+_MOST_SHOWN = 5
+#: numpy's letters for truth values, numbers and text.
+_ARRAY_KINDS = "biufUSM"
 #: What stands for a missing value in text files.
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"]
 
@@ -101,7 +107,11 @@ def _content(name: str) -> bytes:
     except FileNotFoundError:
         raise InvalidInputError(f"there is no file {name}") from None
     except OSError as error:
-        raise InvalidInputError(f"cannot read {name}: {error.strerror}") from error
+        closed = name == STDIN and error.errno == errno.EBADF
+        reason = "it is closed" if closed else error.strerror
+        raise InvalidInputError(f"cannot read {_shown(name)}: {reason}") from error
+    except ValueError as error:  # a null character
+        raise InvalidInputError(f"cannot read {name}: {error}") from error
 
 
 def _wrap(frame: Any) -> nw.DataFrame[Any]:
@@ -142,10 +152,12 @@ def _read_text(content: bytes, file_format: str, header: bool) -> nw.DataFrame[A
 
 
 def _check_header(names: list[str]) -> None:
-    if len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        more = ", …" if len(twice) > _MOST_SHOWN else ""
+        shown = ", ".join(map(repr, twice[:_MOST_SHOWN])) + more
         raise InvalidInputError(
-            f"the first line must name each column once; got {twice} more than once "
+            f"the first line must name each column once; got {shown} more than once "
             "(--no-header if it is not a line of names)"
         )
 
@@ -154,9 +166,15 @@ def _read_columns(content: bytes, file_format: str) -> nw.DataFrame[Any]:
     library = frame_library()
     module = importlib.import_module(library)
     if file_format == "parquet":
-        return _wrap(module.read_parquet(io.BytesIO(content)))
-    reader = module.read_ipc if library == "polars" else module.read_feather
-    return _wrap(reader(io.BytesIO(content)))
+        frame = module.read_parquet(io.BytesIO(content))
+    else:
+        reader = module.read_ipc if library == "polars" else module.read_feather
+        frame = reader(io.BytesIO(content))
+    if library == "pandas" and not isinstance(frame.index, module.RangeIndex):
+        # names of rows, which polars reads as a column under these names, too
+        levels = enumerate(frame.index.names)
+        frame = frame.reset_index(names=[name or f"__index_level_{i}__" for i, name in levels])
+    return _wrap(frame)
 
 
 def _read_arrays(content: bytes) -> nw.DataFrame[Any]:
@@ -173,13 +191,35 @@ def _read_arrays(content: bytes) -> nw.DataFrame[Any]:
         )
     columns: dict[str, Any] = {}
     for name, array in arrays.items():
-        if array.dtype.kind == "S":
-            array = array.astype(str)
-        if array.dtype == np.float16:
-            array = array.astype(np.float32)
-        if array.ndim == 1 and name != "column":
-            columns[name] = array
-            continue
-        flat = np.ascontiguousarray(array.reshape(len(array), -1).T)
-        columns.update({f"{name}_{i}": values for i, values in enumerate(flat, 1)})
+        for column, values in _columns_of(name, _plain(name, array)).items():
+            if column in columns:
+                raise InvalidInputError(
+                    f"two arrays make a column {column!r} (entries of an array X are X_1, X_2, …): "
+                    "rename one"
+                )
+            columns[column] = values
     return nw.from_dict(columns, backend=frame_library())  # type: ignore[arg-type]
+
+
+def _plain(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """The array in a type that tables hold."""
+    import numpy as np
+
+    if array.dtype.kind not in _ARRAY_KINDS:
+        raise InvalidInputError(
+            f"array {name!r} must hold real numbers, truth values or text; got {array.dtype}"
+        )
+    if array.dtype.kind == "S":
+        return array.astype(str)
+    if array.dtype.kind == "f" and array.dtype.itemsize not in (4, 8):  # half and long double
+        return array.astype(np.float32 if array.dtype.itemsize == 2 else np.float64)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _columns_of(name: str, array: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    import numpy as np
+
+    if array.ndim == 1 and name != "column":
+        return {name: array}
+    flat = np.ascontiguousarray(array.reshape(len(array), -1).T)
+    return {f"{name}_{i}": values for i, values in enumerate(flat, 1)}

@@ -9,12 +9,17 @@ from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import numpy as np
     from numpy.typing import NDArray
 
 __all__ = ["Task", "class_labels", "read_target"]
 
 #: Whole numbers with more values than this are probably a quantity.
 _MANY_CLASSES = 20
+#: Squares of larger numbers, and sums of them, overflow.
+_LARGEST_NUMBER = 1e150
+#: Floats from here on are whole for want of digits.
+_LARGEST_WHOLE = 2.0**53
 
 
 class Task(StrEnum):
@@ -33,8 +38,10 @@ def read_target(series: nw.Series[Any], task: Task) -> tuple[NDArray[Any], bool,
     import narwhals as nw
     import numpy as np
 
+    if series.dtype.is_decimal():
+        series = series.cast(nw.Float64)
     numeric = series.dtype.is_numeric()
-    whole = not series.dtype.is_float() or bool((series == series.round(0)).all())
+    whole = not series.dtype.is_float() or _is_whole(series)
     regression = task is Task.REGRESSION or (task is Task.AUTO and numeric and not whole)
     if regression:
         if not (numeric or series.dtype == nw.Boolean):
@@ -42,11 +49,13 @@ def read_target(series: nw.Series[Any], task: Task) -> tuple[NDArray[Any], bool,
                 f"--task regression needs a target of numbers; {series.name!r} holds "
                 f"{str(series[0])!r}, …"
             )
-        return series.cast(nw.Float64).to_numpy().astype(np.float64), True, []
+        numbers = series.cast(nw.Float64).to_numpy().astype(np.float64)
+        _check_size(series.name, numbers)
+        return numbers, True, []
     if numeric and not whole:
         raise InvalidInputError(
-            f"--task classification needs classes; {series.name!r} holds fractions such as "
-            f"{series[0]}: use --task regression"
+            f"--task classification needs classes; {series.name!r} holds fractions or numbers "
+            f"beyond 2⁵³ such as {_not_whole(series)}: use --task regression"
         )
     n_classes = series.n_unique()
     notes = []
@@ -58,12 +67,39 @@ def read_target(series: nw.Series[Any], task: Task) -> tuple[NDArray[Any], bool,
     return class_labels(series), False, notes
 
 
+def _check_size(name: str, numbers: NDArray[np.float64]) -> None:
+    import numpy as np
+
+    wrong = ~(np.abs(numbers) < _LARGEST_NUMBER)
+    if wrong.any():
+        raise InvalidInputError(
+            f"the target {name!r} must be between {-_LARGEST_NUMBER:g} and {_LARGEST_NUMBER:g}; "
+            f"got {numbers[wrong][0]:g} in row {int(wrong.argmax())} of the rows used"
+        )
+
+
+def _is_whole(series: nw.Series[Any]) -> bool:
+    """Whether all floats are whole numbers, small enough to be told from their neighbours."""
+    import numpy as np
+
+    values = series.to_numpy()
+    return bool(((values == values.round()) & (np.abs(values) < _LARGEST_WHOLE)).all())
+
+
+def _not_whole(series: nw.Series[Any]) -> float:
+    values = series.to_numpy()
+    return float(values[(values != values.round()) | (abs(values) >= _LARGEST_WHOLE)][0])
+
+
 def class_labels(series: nw.Series[Any]) -> NDArray[Any]:
-    """Classes as an array of text, whole numbers or truth values."""
+    """Classes as an array of text, whole numbers or truth values.
+
+    Whole numbers beyond 64 bits, which no array holds, are text.
+    """
     import narwhals as nw
     import numpy as np
 
-    if series.dtype.is_numeric():
+    if series.dtype.is_numeric() and -(2**63) <= int(series.min()) <= int(series.max()) < 2**63:
         return series.cast(nw.Int64).to_numpy().astype(np.int64)
     if series.dtype == nw.Boolean:
         return series.to_numpy().astype(bool)

@@ -1,8 +1,14 @@
-"""Tables out, in the formats that are read, each written in one step."""
+"""Tables out, in the formats that are read, each written in one step.
+
+Text that a spreadsheet would take for a formula (``=…``, ``@…``, ``+…``, ``-…``) gets a quote in
+front of it in CSV and TSV files, since opening a file must not run what somebody put into it.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import io
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -10,12 +16,17 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from allsplits._files import write_file
 from allsplits.cli._read import STDIN, format_of, frame_library
+from allsplits.cli._streams import printable, write_bytes
 from allsplits.exceptions import InvalidInputError, MissingExtraError
 
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["check_output", "check_table_output", "write_table"]
+__all__ = ["check_output", "check_table_output", "output_format", "write_table"]
+
+_FORMULA = r"^([=@\t\r]|[+\-].)"
+#: Text that a spreadsheet reads as a number is none.
+_NUMBER = r"^[+\-]?\d*[.,]?\d+([eE][+\-]?\d+)?$"
 
 
 def check_output(option: str, name: str | None, *inputs: str | None) -> None:
@@ -69,10 +80,32 @@ def output_format(option: str, name: str) -> str:
 def write_table(option: str, name: str, frame: nw.DataFrame[Any]) -> None:
     """Write a table in the format of the file's ending; ``-`` is CSV on standard output."""
     if name == STDIN:
-        sys.stdout.write(_as_text(frame, ","))
+        text = _as_text(_without_formulas(frame), ",")
+        if sys.stdout.isatty():
+            sys.stdout.write(printable(text, keep="\n"))
+        else:
+            write_bytes(text.encode("utf-8"))
         return
     file_format = output_format(option, name)
-    write_file(option, name, lambda file: _write(frame, file_format, file))
+    content = _content(frame, file_format)  # all of it: a writer's own errors do not name the disk
+    write_file(option, name, lambda file: file.write(content))
+
+
+def _without_formulas(frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    import narwhals as nw
+
+    schema = frame.schema
+    kinds = (nw.String, nw.Categorical, nw.Enum)
+    quoted = []
+    for column in (column for column, kind in schema.items() if kind in kinds):
+        text = nw.col(column).cast(nw.String)
+        risky = text.str.contains(_FORMULA) & ~text.str.contains(_NUMBER)
+        if frame.select(risky.any())[column][0]:
+            with_quote = nw.concat_str(nw.lit("'"), text)
+            quoted.append(nw.when(risky).then(with_quote).otherwise(text).alias(column))
+    frame = frame.with_columns(*quoted) if quoted else frame
+    names = [c for c in frame.columns if re.match(_FORMULA, c) and not re.match(_NUMBER, c)]
+    return frame.rename({name: f"'{name}" for name in names})
 
 
 def _as_text(frame: nw.DataFrame[Any], separator: str) -> str:
@@ -82,13 +115,14 @@ def _as_text(frame: nw.DataFrame[Any], separator: str) -> str:
     return str(native.to_csv(sep=separator, index=False))
 
 
-def _write(frame: nw.DataFrame[Any], file_format: str, file: BinaryIO) -> None:
+def _content(frame: nw.DataFrame[Any], file_format: str) -> bytes:
     native = frame.to_native()
     library = frame_library()
     if file_format in ("csv", "tsv"):
-        text = _as_text(frame, "," if file_format == "csv" else "\t")
-        file.write(text.encode("utf-8"))
-    elif file_format in ("npz", "npy"):
+        separator = "," if file_format == "csv" else "\t"
+        return _as_text(_without_formulas(frame), separator).encode("utf-8")
+    file = io.BytesIO()
+    if file_format in ("npz", "npy"):
         _write_arrays(frame, file_format, file)
     elif library == "polars":
         writer = native.write_parquet if file_format == "parquet" else native.write_ipc
@@ -96,6 +130,7 @@ def _write(frame: nw.DataFrame[Any], file_format: str, file: BinaryIO) -> None:
     else:
         writer = native.to_parquet if file_format == "parquet" else native.to_feather
         writer(file)
+    return file.getvalue()
 
 
 def _write_arrays(frame: nw.DataFrame[Any], file_format: str, file: BinaryIO) -> None:

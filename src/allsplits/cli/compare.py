@@ -13,7 +13,7 @@ from allsplits.cli._model import Model
 from allsplits.cli._parse import parse_cv
 from allsplits.cli._prepare import prepare
 from allsplits.cli._read import read_table
-from allsplits.cli._screen import Screen, make_table
+from allsplits.cli._screen import LOADING, Screen, Table
 from allsplits.cli._target import Task
 from allsplits.cli.evaluate import evaluation_document
 from allsplits.exceptions import InvalidInputError
@@ -89,7 +89,7 @@ def compare(
     other = labelled
     if other_features is not None:
         other = _other_features(screen, source, labelled, other_features, second.metric)
-    with screen.waiting("loading (the first run on a machine compiles for some seconds)"):
+    with screen.waiting(LOADING):
         from allsplits import compare as compare_evaluations
     found = compare_evaluations(
         first.evaluate(screen, labelled, way, k),
@@ -151,11 +151,10 @@ def _document(
 def _show(screen: Screen, labelled: Labelled, found: Comparison, names: tuple[str, str]) -> None:
     screen.line(labelled.sentence())
     screen.print()
-    table = make_table(
-        "The same rows, the same splits", "", found.first.scoring, "model", right=(1,)
-    )
-    table.add_row("first", f"{found.first.score:.6f}", names[0])
-    table.add_row("other", f"{found.second.score:.6f}", names[1])
+    columns = ("", found.first.scoring, "model")
+    table = Table("The same rows, the same splits", columns, right=(1,))
+    table.add("first", f"{found.first.score:.6f}", names[0])
+    table.add("other", f"{found.second.score:.6f}", names[1])
     screen.print(table)
     interval = found.interval
     better = "first" if found.difference > 0 else "other"

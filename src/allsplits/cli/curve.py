@@ -10,7 +10,7 @@ from allsplits.cli import _options as options
 from allsplits.cli._load import Labelled, Source, load
 from allsplits.cli._model import Model
 from allsplits.cli._parse import parse_sizes
-from allsplits.cli._screen import Screen, bar, make_table
+from allsplits.cli._screen import LOADING, Screen, Table, bar
 from allsplits.cli._target import Task
 from allsplits.cli._write import check_table_output, write_table
 
@@ -88,7 +88,7 @@ def run_curve(
     train_sizes = None if sizes is None else parse_sizes("--sizes", sizes)
     check_table_output("--output", output, source.file, source.labels)
     labelled = load(screen, source, task, metric=model.metric)
-    with screen.waiting("loading (the first run on a machine compiles for some seconds)"):
+    with screen.waiting(LOADING):
         from allsplits import learning_curve
 
         estimator = model.estimator(k, labelled.regression)
@@ -134,7 +134,7 @@ def _document(labelled: Labelled, found: Curve, k: int) -> dict[str, Any]:
     }
 
 
-def _table(found: Curve, k: int) -> Any:
+def _table(found: Curve, k: int) -> Table:
     """All sizes if they fit on a screen, else some at equal ratios."""
     import numpy as np
 
@@ -144,9 +144,9 @@ def _table(found: Curve, k: int) -> Any:
         shown = sorted({int(np.abs(found.x - size).argmin()) for size in wanted})
     unit = "rows of each class" if found.parameter == "shots" else "training rows"
     title = f"Learning curve, k = {k}: {len(shown)} of {len(found.x):,} sizes"
-    table = make_table(title, unit, found.scoring, "", right=(0, 1))
+    table = Table(title, (unit, found.scoring, ""), right=(0, 1))
     low, high = float(found.scores.min()), float(found.scores.max())
     for i in shown:
         score = float(found.scores[i])
-        table.add_row(f"{found.x[i]:,}", f"{score:.6f}", bar(score, low, high))
+        table.add(f"{found.x[i]:,}", f"{score:.6f}", bar(score, low, high))
     return table

@@ -10,7 +10,7 @@ import typer
 from allsplits.cli import _options as options
 from allsplits.cli._load import Source
 from allsplits.cli._model import Model
-from allsplits.cli._screen import Screen
+from allsplits.cli._screen import LOADING, Screen
 from allsplits.cli._write import write_table
 from allsplits.cli.curve import run_curve
 from allsplits.cli.evaluate import run_evaluate
@@ -42,7 +42,7 @@ def demo(
     except OSError as error:
         raise InvalidInputError(f"cannot write to folder {folder}: {error.strerror}") from error
     data, page = str(place / "digits.csv"), str(place / "report.html")
-    with screen.waiting("loading (the first run on a machine compiles for some seconds)"):
+    with screen.waiting(LOADING):
         _write_digits(data)
     model = Model("minkowski", options.Weighting.UNIFORM, 2.0, None)
     source = Source(data, "digit")

@@ -11,10 +11,12 @@ from allsplits.cli import _options as options
 from allsplits.cli._load import Labelled, Source, load
 from allsplits.cli._model import Model, count_in_words, largest_k
 from allsplits.cli._parse import parse_cv, parse_numbers
+from allsplits.cli._read import STDIN
 from allsplits.cli._report import parse_image_shape, write_report
-from allsplits.cli._screen import Screen, bar, make_table
+from allsplits.cli._screen import LOADING, Screen, Table, bar
 from allsplits.cli._target import Task
 from allsplits.cli._write import check_output
+from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from allsplits.model_selection import Curve, Evaluation
@@ -55,6 +57,7 @@ def evaluate(
         typer.Option(metavar="SHAPE", help="Rows are images, 28x28: show them in the report."),
     ] = None,
     labels: options.Labels = None,
+    row_names: options.RowNames = None,
     drop: options.Drop = None,
     one_hot: options.OneHot = None,
     standardize: options.Standardize = False,
@@ -81,8 +84,9 @@ def evaluate(
     """
     screen = Screen(quiet)
     source = Source(
-        file, target, labels, file_format, not no_header, drop, one_hot, standardize, drop_missing
-    )
+        file, target, labels, file_format, not no_header, drop, one_hot, standardize,
+        drop_missing, row_names,
+    )  # fmt: skip
     model = Model(metric, weights, p, scoring)
     run_evaluate(
         screen,
@@ -107,11 +111,15 @@ def run_evaluate(
     ks = None if k is None else parse_numbers("--k", k)
     way = parse_cv(cv, weighted=model.weights != options.Weighting.UNIFORM)
     image_shape = parse_image_shape(image)
+    if report == STDIN:
+        raise InvalidInputError(
+            "--report must name a file: standard output is for the result (./- is a file called -)"
+        )
     check_output("--report", report, source.file, source.labels)
     labelled = load(
         screen, source, task, metric=model.metric, groups=way.column if way else None
     )  # fmt: skip
-    with screen.waiting("loading (the first run on a machine compiles for some seconds)"):
+    with screen.waiting(LOADING), screen.noting(labelled.data.notes):
         largest = largest_k(labelled, way)
     if ks is None:
         ks = list(range(1, min(_DEFAULT_LARGEST, largest) + 1))
@@ -175,7 +183,7 @@ def _number(value: float) -> str:
     return f"{value:.4f}" if abs(value) < 1000 else f"{value:,.1f}"
 
 
-def _curve_table(curve: Curve) -> Any:
+def _curve_table(curve: Curve) -> Table:
     """All k if they fit on a screen, else the best ones and a few around."""
     pairs = list(zip(curve.x.tolist(), curve.scores.tolist(), strict=True))
     title = f"{_score_name(curve.scoring)} for every k"
@@ -184,34 +192,27 @@ def _curve_table(curve: Curve) -> Any:
         pairs = [pair for pair in pairs if pair in best]
         title = f"The best {_MOST_LINES} of {len(curve.x)} values of k"
     low = min(score for _, score in pairs)
-    table = make_table(title, "k", "score", "", right=(0, 1))
+    table = Table(title, ("k", "score", ""), right=(0, 1))
     for k, score in pairs:
         line = bar(score, low, curve.best_score)
         marked = k == curve.best
-        table.add_row(
-            str(k), f"{score:.6f}", f"{line} best" if marked else line,
-            style="bold green" if marked else None,
-        )  # fmt: skip
+        table.add(k, f"{score:.6f}", f"{line} best" if marked else line, best=marked)
     return table
 
 
-def _hardest_table(labelled: Labelled, best: Evaluation, number: int) -> Any:
-    if labelled.regression or best.prediction_proba is None:
-        last = "squared error" if labelled.regression else "right in"
-        table = make_table("Hardest rows", "row", "target", last, right=(0, 2))
-        for row in _hardest_rows(labelled, best, number):
-            score = row["score"]
-            shown = f"{-score:.4g}" if labelled.regression else f"{score:.2%}"
-            table.add_row(str(row["row"]), str(row["target"]), shown)
-        return table
-    table = make_table(
-        "Rows most often wrong (counted from 0)", "row", "target", "given most often", "right in",
-        right=(0, 3),
-    )  # fmt: skip
+def _hardest_table(labelled: Labelled, best: Evaluation, number: int) -> Table:
+    wrong = best.prediction_proba is not None
+    title = "Rows most often wrong (counted from 0)" if wrong else "Hardest rows"
+    shown_if = {"name": labelled.data.names is not None, "given": wrong}
+    keys = [key for key in ("row", "name", "target", "given") if shown_if.get(key, True)]
+    words = {"given": "given most often"}
+    last = "squared error" if labelled.regression else "right in"
+    columns = [*(words.get(key, key) for key in keys), last]
+    table = Table(title, columns, right=(0, len(keys)))
     for row in _hardest_rows(labelled, best, number):
-        table.add_row(
-            str(row["row"]), str(row["target"]), str(row["given"]), f"{row['score']:.2%}"
-        )  # fmt: skip
+        score = row["score"]
+        shown = f"{-score:.4g}" if labelled.regression else f"{score:.2%}"
+        table.add(*(row[key] for key in keys), shown)
     return table
 
 
@@ -225,6 +226,8 @@ def _hardest_rows(labelled: Labelled, best: Evaluation, number: int) -> list[dic
         }
         if best.prediction_proba is not None and best.classes is not None:
             row["given"] = best.classes[int(best.prediction_proba[i].argmax())].item()
+        if labelled.data.names is not None:
+            row["name"] = labelled.data.names[i]
         rows.append(row)
     return rows
 

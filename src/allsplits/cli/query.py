@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from allsplits.cli import _options as options
+from allsplits.cli._answers import check_questions_output, questions, with_empty_column
 from allsplits.cli._load import Source, read_source
+from allsplits.cli._model import check_metric
 from allsplits.cli._prepare import Data, find_column, listed, prepare
 from allsplits.cli._read import STDIN, read_table
-from allsplits.cli._screen import Screen, make_table
+from allsplits.cli._screen import LOADING, Screen, Table
 from allsplits.cli._target import class_labels
-from allsplits.cli._write import check_table_output, write_table
+from allsplits.cli._write import write_table
 from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Utility", "query"]
+
+_AGREEMENT = (
+    "Agreement is 1 where the whole committee gives one class and 0 where all classes get equal "
+    "shares:\nwith C classes, (C × largest share − 1) / (C − 1)."
+)
+_LARGEST_SEED = 2**32 - 1
 
 
 class Utility(StrEnum):
@@ -43,7 +50,9 @@ class Pool:
     candidates: NDArray[np.intp]
     frame: nw.DataFrame[Any]
     rows: NDArray[np.int64]
+    names: list[str] | None
     name: str
+    target: str
     notes: list[str]
 
 
@@ -53,8 +62,8 @@ def query(
         str | None,
         typer.Argument(
             metavar="UNLABELLED",
-            help="The rows to choose from, with the same columns. Without it: rows of FILE whose "
-            "target is missing.",
+            help="More rows to choose from, with the same columns; those with a target are "
+            "labelled. Without it: rows of FILE whose target is missing.",
         ),
     ] = None,
     target: options.Target = None,
@@ -83,12 +92,31 @@ def query(
     ] = 1,
     metric: options.Metric = "minkowski",
     seed: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Decides between equally useful rows.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            max=_LARGEST_SEED,
+            help="Decides between equally useful rows, and which are asked at the start.",
+        ),
     ] = 0,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="PATH", help="Write the chosen rows; - prints CSV."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="Write the chosen rows with their row numbers and an empty target, to be filled "
+            "in for `allsplits merge`; - prints CSV.",
+        ),
     ] = None,
+    from_scratch: Annotated[
+        bool,
+        typer.Option(
+            "--from-scratch", help="FILE has no column for the target yet: no row is labelled."
+        ),
+    ] = False,
+    row_names: options.RowNames = None,
     drop: options.Drop = None,
     one_hot: options.OneHot = None,
     standardize: options.Standardize = False,
@@ -101,21 +129,24 @@ def query(
     """Choose the rows to label next.
 
     Those on which a committee disagrees most. The committee is every nearest-neighbour classifier
-    that leaves some labelled rows out: all of them, counted exactly.
+    that leaves some labelled rows out: all of them, counted exactly. While there are fewer labels
+    than --k and --leave-out together, or none, rows are drawn at random.
 
     \b
     Examples:
+      allsplits query flowers.csv -t species -o ask.csv   (rows without a species)
+      allsplits merge flowers.csv ask.csv -t species -o flowers-2.csv
       allsplits query labelled.csv unlabelled.csv --target species --number 20
-      allsplits query flowers.csv -t species            (rows without a species)
-      allsplits query labelled.csv unlabelled.csv -t y --diversity 5 -o ask.csv
+      allsplits query cells.parquet -t type --id barcode --diversity 5 -o ask.csv
     """
     screen = Screen(quiet)
     source = Source(
-        file, target, None, file_format, not no_header, drop, one_hot, standardize, drop_missing
-    )
-    check_table_output("--output", output, file, unlabelled)
-    pool = _read_pool(screen, source, unlabelled, metric)
-    with screen.waiting("loading (the first run on a machine compiles for some seconds)"):
+        file, target, None, file_format, not no_header, drop, one_hot, standardize, drop_missing,
+        row_names,
+    )  # fmt: skip
+    check_questions_output(output, file, unlabelled)
+    pool = _read_pool(screen, source, unlabelled, metric, from_scratch)
+    with screen.waiting(LOADING):
         from allsplits import CommitteeQuery
 
         strategy = CommitteeQuery(
@@ -123,9 +154,7 @@ def query(
             random_state=seed, progress=screen.progress,
         )  # fmt: skip
     with screen.noting(pool.notes):
-        batch = min(number, len(pool.candidates))
-        chosen: Any = strategy.query(pool.X, pool.y, pool.candidates, batch)
-        rows = _describe(strategy.shares, pool, chosen)
+        rows = _ask(strategy, pool, min(number, len(pool.candidates)), k + leave_out)
     for text in pool.notes:
         screen.note(text)
     if len(pool.candidates) < number:
@@ -133,116 +162,180 @@ def query(
     _show(screen, pool, rows, output, json)
 
 
+def _ask(strategy: Any, pool: Pool, batch: int, needed: int) -> list[dict[str, Any]]:
+    """The chosen rows with the votes on them; at random while there are too few labels."""
+    import numpy as np
+
+    n_labelled = len(pool.y) - len(pool.candidates)
+    if n_labelled >= needed:
+        chosen = strategy.query(pool.X, pool.y, pool.candidates, batch)
+        return _describe(pool, chosen, strategy.shares(pool.X, pool.y, chosen))
+    pool.notes.append(
+        f"{n_labelled} rows are labelled, and the committee needs {needed} (--k and --leave-out "
+        "together): these rows are drawn at random"
+    )
+    rng = np.random.default_rng(strategy.random_state)
+    return _describe(pool, rng.permutation(pool.candidates)[:batch], None)
+
+
+def _describe(
+    pool: Pool, chosen: NDArray[np.intp], shares: NDArray[np.float64] | None
+) -> list[dict[str, Any]]:
+    import numpy as np
+
+    first = int(pool.candidates[0])
+    classes = [str(name) for name in np.unique(pool.y[:first])] if shares is not None else []
+    n = len(classes)
+    described = []
+    for i, position in enumerate((chosen - first).tolist()):
+        row: dict[str, Any] = {"position": position, "row": int(pool.rows[position])}
+        if pool.names is not None:
+            row["name"] = pool.names[position]
+        row["agreement"], row["shares"] = None, {}
+        if shares is not None:
+            row["agreement"] = (n * float(shares[i].max()) - 1) / (n - 1) if n > 1 else 1.0
+            row["shares"] = dict(zip(classes, shares[i].tolist(), strict=True))
+        described.append(row)
+    return described
+
+
 def _show(
     screen: Screen, pool: Pool, rows: list[dict[str, Any]], output: str | None, as_json: bool
 ) -> None:
     if output is not None:
-        write_table("--output", output, pool.frame[[row["position"] for row in rows]])
+        positions = [row["position"] for row in rows]
+        asked = questions(pool.frame[positions], pool.rows[positions], pool.target)
+        write_table("--output", output, asked)
     if as_json:
-        kept = [{key: row[key] for key in ("row", "agreement", "shares")} for row in rows]
+        kept = [{key: row[key] for key in row if key != "position"} for row in rows]
         screen.json({"file": pool.name, "rows": kept, "notes": pool.notes})
     elif output != STDIN:
-        title = f"Rows of {pool.name} to label next (counted from 0)"
-        table = make_table(title, "row", "agreement", "the committee says", right=(0, 1))
-        for row in rows:
+        screen.print(_table(pool, rows))
+        if rows[0]["shares"]:
+            screen.print()
+            screen.print(_AGREEMENT)
+    if output not in (None, STDIN):
+        screen.note(
+            f"{len(rows)} rows written to {output}: fill in {pool.target}, then "
+            f"allsplits merge {pool.name} {output} --target {pool.target} --output NEW"
+        )
+
+
+def _table(pool: Pool, rows: list[dict[str, Any]]) -> Table:
+    named = [] if pool.names is None else ["name"]
+    columns = ["row", *named, "agreement", "the committee says"]
+    title = f"Rows of {pool.name} to label next (counted from 0)"
+    voted = bool(rows[0]["shares"])
+    table = Table(title, columns if voted else columns[:-2], right=(0, 1 + len(named)))
+    for row in rows:
+        cells = [row["row"], *(row[key] for key in named)]
+        if voted:
             votes = sorted(row["shares"].items(), key=lambda pair: -pair[1])[:3]
             said = ", ".join(f"{name} {share:.1%}" for name, share in votes)
-            table.add_row(str(row["row"]), f"{row['agreement']:.4f}", said)
-        screen.print(table)
-    if output not in (None, STDIN):
-        screen.note(f"{len(rows)} rows written to {output}")
+            cells += [f"{row['agreement']:.4f}", said]
+        table.add(*cells)
+    return table
 
 
-def _describe(
-    shares_of: Callable[..., NDArray[np.float64]], pool: Pool, chosen: NDArray[np.intp]
-) -> list[dict[str, Any]]:
-    """Each chosen row with the votes on it."""
-    import numpy as np
-
-    shares = shares_of(pool.X, pool.y, chosen)
-    classes = [str(name) for name in np.unique(pool.y[: pool.candidates[0]])]
-    described = []
-    for row, votes in zip(chosen.tolist(), shares, strict=True):
-        position = row - int(pool.candidates[0])
-        n = len(classes)
-        described.append(
-            {
-                "position": position,
-                "row": int(pool.rows[position]),
-                "agreement": (n * float(votes.max()) - 1) / (n - 1) if n > 1 else 1.0,
-                "shares": dict(zip(classes, votes.tolist(), strict=True)),
-            }
-        )
-    return described
-
-
-def _read_pool(screen: Screen, source: Source, unlabelled: str | None, metric: str) -> Pool:
+def _read_pool(
+    screen: Screen, source: Source, unlabelled: str | None, metric: str, from_scratch: bool
+) -> Pool:
     """Labelled rows first, candidates after them, prepared together so that they fit."""
     import numpy as np
 
     frame, target = read_source(screen, source)
     if target is None:
         raise InvalidInputError("--target must name the column with the labels")
-    target = find_column(frame, "--target", target)
-    known = ~np.asarray(frame[target].is_null().to_numpy(), dtype=bool)
-    if unlabelled is None:
-        name, asked = source.file, frame.filter((~known).tolist())
-        asked_rows = np.flatnonzero(~known)
-        if known.all():
-            raise InvalidInputError(
-                f"{source.file}: every row has a {target}; name a second file with rows to choose "
-                "from, or leave the target of some rows empty"
-            )
-    else:
+    if from_scratch and target not in frame.columns:
+        frame = with_empty_column(frame, target)
+    find_column(frame, "--target", target)
+    name, asked = source.file, frame
+    labelled = [frame.filter(_known(frame, target).tolist())]
+    if unlabelled is not None:
         name, asked = unlabelled, read_table(unlabelled, None, source.header)
-        asked_rows = np.arange(len(asked))
-    labelled = frame.filter(known.tolist())
-    if not known.any():
-        raise InvalidInputError(f"--target: no row of {source.file} has a {target} yet")
-    both = _prepare_both(labelled, asked, target, source, metric, name)
-    first = int((both.rows < len(labelled)).sum())
-    kept = both.rows[first:] - len(labelled)
-    if first == 0 or len(kept) == 0:
+        labelled.append(asked.filter(_known(asked, target).tolist()))
+    asked_rows = np.flatnonzero(~_known(asked, target))
+    if len(asked_rows) == 0:
+        raise InvalidInputError(
+            f"{name}: every row has a {target}; name a second file with rows to choose from, or "
+            "leave the target of some rows empty"
+        )
+    labelled = [part for part in labelled if len(part)]
+    asked = asked[asked_rows.tolist()]
+    n_labelled = sum(len(part) for part in labelled)
+    both = _prepare_together(frame, [*labelled, asked], target, source, metric, name)
+    first = int((both.rows < n_labelled).sum())
+    kept = both.rows[first:] - n_labelled
+    if len(kept) == 0 or first == 0 < n_labelled:
         raise InvalidInputError("--drop-missing leaves no labelled row or no row to choose from")
     y = np.empty(len(both.rows), dtype=object)
-    y[:first] = class_labels(labelled[target])[both.rows[:first]].tolist()
+    y[:first] = _labels([part[target] for part in labelled], target)[both.rows[:first]]
     return Pool(
         X=both.X,
         y=y,
         candidates=np.arange(first, len(both.rows)),
         frame=asked[kept.tolist()],
         rows=asked_rows[kept],
+        names=None if both.names is None else both.names[first:],
         name=name,
+        target=target,
         notes=both.notes,
     )
 
 
-def _prepare_both(
-    labelled: nw.DataFrame[Any], asked: nw.DataFrame[Any], target: str, source: Source,
+def _known(frame: nw.DataFrame[Any], target: str) -> NDArray[np.bool_]:
+    """Which rows have a label."""
+    import numpy as np
+
+    if target not in frame.columns:
+        return np.zeros(len(frame), dtype=bool)
+    return ~np.asarray(frame[target].is_null().to_numpy(), dtype=bool)
+
+
+def _labels(columns: list[nw.Series[Any]], target: str) -> NDArray[Any]:
+    """The labels of all files as one array of Python's objects."""
+    import numpy as np
+
+    found = [class_labels(column) for column in columns]
+    if len({labels.dtype.kind for labels in found}) > 1:
+        raise InvalidInputError(
+            f"{target} must hold the same in both files; got "
+            f"{' and '.join(str(column.dtype) for column in columns)}"
+        )
+    return np.array([label for labels in found for label in labels.tolist()], dtype=object)
+
+
+def _prepare_together(
+    first: nw.DataFrame[Any], frames: list[nw.DataFrame[Any]], target: str, source: Source,
     metric: str, name: str,
 ) -> Data:  # fmt: skip
+    """The features of all frames, one below the other; the last frame may lack dropped ones."""
     import narwhals as nw
 
-    features = [column for column in labelled.columns if column != target]
     choices = source.choices(metric)
-    dropped = listed(labelled, "--drop", choices.drop)
-    lacking = [c for c in features if c not in asked.columns and c not in dropped]
+    features = [column for column in first.columns if column != target]
+    dropped = set(listed(first, "--drop", choices.drop))
+    there = set(frames[-1].columns)
+    lacking = [c for c in features if c not in there and c not in dropped]
     if lacking:
         raise InvalidInputError(
             f"{name} must have the columns of {source.file}; it lacks {', '.join(lacking[:8])}"
         )
-    shared = [column for column in features if column in asked.columns]
+    shared = [column for column in features if column in there]
     parts = []
-    for frame in (labelled, asked):
+    for frame in frames:
         part = frame.select(shared)
-        numeric = [c for c in shared if part.schema[c].is_numeric() or part.schema[c] == nw.Boolean]
+        numeric = [c for c, kind in part.schema.items() if kind.is_numeric() or kind == nw.Boolean]
         # columns of whole numbers in one file and of fractions in the other must fit together
-        part = part.with_columns(nw.col(*numeric).cast(nw.Float64)) if numeric else part
-        parts.append(part)
+        parts.append(part.with_columns(nw.col(*numeric).cast(nw.Float64)) if numeric else part)
+    schemas = [part.schema for part in parts]
     for column in shared:
-        if parts[0].schema[column] != parts[1].schema[column]:
+        kinds = {schema[column] for schema in schemas}
+        if len(kinds) > 1:
             raise InvalidInputError(
                 f"column {column!r} must hold the same in both files; got "
-                f"{parts[0].schema[column]} and {parts[1].schema[column]}"
+                f"{' and '.join(sorted(map(str, kinds)))}"
             )
-    return prepare(nw.concat(parts, how="vertical"), None, replace(choices, lenient=True))
+    data = prepare(nw.concat(parts, how="vertical"), None, replace(choices, lenient=True))
+    check_metric(metric, data.X)
+    return data

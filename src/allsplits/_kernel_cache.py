@@ -1,0 +1,191 @@
+"""Where compiled kernels are kept, so that a second process need not compile them again.
+
+numba keeps them beside the sources or in the user's cache folder, gives up with an error where
+neither can be written, and trusts whatever it finds there. Kernels of this package are kept by a
+`KernelCache` instead, which differs in five ways:
+
+- without a place beside the sources and in the home there is a folder in the temporary directory
+  that only its user can open, and failing that no cache at all: the kernels work all the same;
+- a folder that somebody else could have filled is never read: its files are code that would be run;
+- a file that is cut short or damaged is compiled and written anew;
+- a disk that is full costs the cache, not the result;
+- a change in one file of kernels empties the cache of all, since compiled code contains the code
+  of what it calls.
+
+Importing this module before a file of kernels is enough; functions of other packages keep numba's
+own cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from numba.core import caching, dispatcher
+
+__all__ = ["KernelCache", "kernel_stamp", "only_ours_to_write"]
+
+_PACKAGE = Path(__file__).parent
+_dispatchers: Any = dispatcher.Dispatcher
+_enable_caching = _dispatchers.enable_caching
+
+
+@lru_cache
+def only_ours_to_write(folder: Path) -> bool:
+    """Whether nobody but this user and the administrator can put files there, or replace it.
+
+    The group may write: many systems give every user a group of their own.
+    """
+    if not hasattr(os, "geteuid"):  # Windows: homes and temporary folders are the user's own
+        return True
+    us = os.geteuid()
+    trusted = {us, 0, Path("/").stat().st_uid}
+    try:
+        last = folder.lstat()
+        if not stat.S_ISDIR(last.st_mode) or last.st_uid != us or last.st_mode & stat.S_IWOTH:
+            return False
+        above = {*folder.parents, *folder.resolve().parents}
+        return all(_keeps_its_entries(parent.lstat(), trusted) for parent in above)
+    except OSError:
+        return False
+
+
+def _keeps_its_entries(state: os.stat_result, trusted: set[int]) -> bool:
+    """Whether others can neither rename nor remove what is in a folder (a link: redirect it)."""
+    for_all = state.st_mode & stat.S_IWOTH and not stat.S_ISLNK(state.st_mode)
+    return state.st_uid in trusted and not (for_all and not state.st_mode & stat.S_ISVTX)
+
+
+@lru_cache
+def kernel_stamp() -> bytes:
+    """What all compiled code depends on: the contents of every file of kernels."""
+    contents = hashlib.sha256()
+    for file in sorted(_PACKAGE.rglob("_kernels*.py")):
+        contents.update(hashlib.sha256(file.read_bytes()).digest())
+    return contents.digest()
+
+
+class _HomeLocator(caching.UserWideCacheLocator):  # type: ignore[misc]
+    """The user's cache folder, unless somebody else can write there."""
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        found = super().from_function(py_func, py_file)
+        if found is None or not only_ours_to_write(Path(found.get_cache_path()).absolute()):
+            return None
+        return found
+
+
+class _TemporaryLocator(caching.UserWideCacheLocator):  # type: ignore[misc]
+    """A folder in the temporary directory that only its user can open."""
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        self._root = Path(tempfile.gettempdir()).resolve() / f"allsplits-{_user()}"
+        self._cache_path = str(self._root / self.get_suitable_cache_subpath(py_file))
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder, or raise OSError where it is not this user's alone."""
+        self._root.mkdir(mode=0o700, exist_ok=True)
+        if not _is_private(self._root):
+            raise PermissionError(f"{self._root} can be opened by others")
+        super().ensure_cache_path()
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        try:
+            return super().from_function(py_func, py_file)
+        except OSError:  # there is no temporary directory
+            return None
+
+
+def _user() -> str:
+    return str(os.geteuid()) if hasattr(os, "geteuid") else "user"
+
+
+def _is_private(folder: Path) -> bool:
+    closed = os.name == "nt" or folder.lstat().st_mode & 0o077 == 0
+    return closed and only_ours_to_write(folder)
+
+
+class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = [  # noqa: RUF012 - numba's name and kind
+        *(
+            _HomeLocator if locator is caching.UserWideCacheLocator else locator
+            for locator in caching.CacheImpl._locator_classes
+        ),
+        _TemporaryLocator,
+    ]
+
+
+class _KernelFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
+    """The files of one kernel: whatever cannot be read is not there."""
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            return dict(super()._load_index())
+        except Exception:  # a damaged pickle may raise anything
+            return {}
+
+    def load(self, key: Any) -> Any:
+        """What was saved under the key, or None."""
+        try:
+            saved, data = super().load(key) or (None, None)
+            return data if saved == key else None
+        except Exception:  # as above
+            return None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Save with the key, under a name that depends on the key alone.
+
+        numba counts the files: of two processes that compile different types at the same time, one
+        would then load the code of the other.
+        """
+        number = int.from_bytes(hashlib.sha256(str(key).encode()).digest()[:6])
+        name = self._data_name(number)
+        self._save_data(name, (key, data))
+        self._save_index({**self._load_index(), key: name})
+
+
+class KernelCache(caching.FunctionCache):  # type: ignore[misc]
+    """The compiled code of one kernel on the disk: a help where it works, never an error."""
+
+    _impl_class = _KernelCacheImpl
+
+    def __init__(self, py_func: Any) -> None:
+        super().__init__(py_func)
+        stamp = self._impl.locator.get_source_stamp(), kernel_stamp()
+        self._cache_file = _KernelFiles(self._cache_path, self._impl.filename_base, stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled code for these types, or None."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whole files of another make: as if they were not there
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Save the compiled code if the disk takes it."""
+        try:
+            super().save_overload(sig, data)
+        except OSError:
+            self.disable()
+
+
+def _enable_kernel_caching(kernel: Any) -> None:
+    """What `cache=True` does: our cache for our kernels, numba's for all others."""
+    if not str(kernel.py_func.__module__).startswith("allsplits."):
+        _enable_caching(kernel)
+        return
+    try:
+        kernel._cache = KernelCache(kernel.py_func)
+    except (OSError, RuntimeError):  # numba: "no locator available"
+        kernel._cache = caching.NullCache()
+
+
+_dispatchers.enable_caching = _enable_kernel_caching

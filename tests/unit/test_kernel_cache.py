@@ -1,0 +1,235 @@
+"""Compiled kernels: kept where that is safe, and never in the way of a result."""
+
+import ctypes
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import allsplits
+from allsplits._kernel_cache import _KernelFiles, only_ours_to_write
+
+SOURCE = Path(allsplits.__file__).parent
+#: Compiles one small kernel and says where its code is kept and whether it was there.
+PROGRAM = """
+import os, resource
+import numpy as np
+from allsplits.orders._kernels import mirror_rows
+if "LARGEST_FILE" in os.environ:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(os.environ["LARGEST_FILE"]),) * 2)
+out = np.array([[0.0, 1.0], [2.0, 0.0]])
+mirror_rows(0, 2, out)
+hits = sum(mirror_rows.stats.cache_hits.values())
+print(out[0, 1] == out[1, 0], hits, mirror_rows.stats.cache_path, sep=";")
+"""
+#: Not even the administrator can make a folder there.
+NO_HOME = "/proc/nobody"
+_PR_CAPBSET_DROP = 24
+_OVERRIDES = range(4)  # of owners, permissions to write and to read, and both
+
+
+def bound_by_permissions():
+    """Of a new process: permissions bind it, even if it is the administrator's."""
+    if os.geteuid() == 0:
+        for capability in _OVERRIDES:
+            ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """The package where its user cannot write, and a temporary directory for all."""
+    package = tmp_path / "site" / "allsplits"
+    shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    _take_write_permission(package)
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "tmp").chmod(0o1777)
+    yield tmp_path
+    for path in [tmp_path, *tmp_path.rglob("*")]:  # so that pytest can tidy up
+        if path.is_dir() and not path.is_symlink() and path.stat().st_uid == os.geteuid():
+            path.chmod(0o755)
+
+
+def _take_write_permission(package):
+    for path in [package, *package.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+
+
+def start(place, **variables):
+    """Run the kernel in a process of its own."""
+    environment = {
+        "PATH": os.environ["PATH"], "PYTHONPATH": str(place / "site"),
+        "TMPDIR": str(place / "tmp"), "PYTHONDONTWRITEBYTECODE": "1", **variables,
+    }  # fmt: skip
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], env=environment, stdout=subprocess.PIPE, text=True,
+        stderr=subprocess.PIPE, cwd="/", preexec_fn=bound_by_permissions,
+    )  # fmt: skip
+
+
+def finish(process):
+    """How often the compiled code was found, and where it is kept."""
+    output, error = process.communicate(timeout=300)
+    assert (process.returncode, error) == (0, "")
+    right, hits, where = output.strip().split(";")
+    assert right == "True"
+    return int(hits), where
+
+
+def use(place, **options):
+    return finish(start(place, **options))
+
+
+@pytest.mark.parametrize("home", ["none", "read-only"])
+def test_without_a_place_in_the_home_the_code_is_kept_privately(home, installed):
+    folder = installed / "home"
+    folder.mkdir(mode=0o555)
+    variables = {
+        # not the home of the account, which this test must not write to
+        "none": {"XDG_CACHE_HOME": NO_HOME},
+        "read-only": {"HOME": str(folder)},
+    }
+    hits, where = use(installed, **variables[home])
+    root = Path(where).parent
+    assert (hits, root.parent) == (0, (installed / "tmp").resolve())
+    assert stat.S_IMODE(root.stat().st_mode) == 0o700
+    assert use(installed, **variables[home]) == (1, where)
+
+
+def test_a_folder_that_somebody_else_prepared_is_not_used(installed):
+    _, where = use(installed, HOME=NO_HOME)
+    root = Path(where).parent
+    root.chmod(0o777)  # others could have written there
+    assert use(installed, HOME=NO_HOME) == (0, "None")
+    root.chmod(0o700)
+    if os.geteuid() == 0:
+        os.chown(root, 65534, 65534)  # somebody else's
+        assert use(installed, HOME=NO_HOME) == (0, "None")
+        os.chown(root, 0, 0)
+    moved = root.with_name("elsewhere")
+    root.rename(moved)
+    root.symlink_to(moved)
+    assert use(installed, HOME=NO_HOME) == (0, "None")
+
+
+def test_a_home_that_all_can_write_is_not_used(installed):
+    home = installed / "home"
+    home.mkdir()
+    home.chmod(0o777)
+    _, where = use(installed, HOME=str(home))
+    assert Path(where).is_relative_to((installed / "tmp").resolve())
+    home.chmod(0o755)
+    shutil.rmtree(home / ".cache")
+    _, where = use(installed, HOME=str(home))
+    assert Path(where).is_relative_to(home)
+
+
+def test_nowhere_at_all(installed):
+    (installed / "tmp").chmod(0o555)
+    # what is asked for by name and cannot be had is no error either
+    variables = {"HOME": NO_HOME, "NUMBA_CACHE_LOCATOR_CLASSES": "InTreeCacheLocator"}
+    assert use(installed, **variables) == (0, "None")
+
+
+def test_a_full_disk(installed):
+    """Files of more than no byte cannot be written: a full home, as far as Python can tell."""
+    assert use(installed, LARGEST_FILE="0", HOME=NO_HOME)[0] == 0
+    assert use(installed, HOME=NO_HOME)[0] == 0
+    assert use(installed, HOME=NO_HOME)[0] == 1
+
+
+def test_truncated_files_are_written_anew(installed):
+    _, where = use(installed, HOME=NO_HOME)
+    for ending in ("nbi", "nbc"):
+        (file,) = Path(where).glob(f"*mirror_rows*.{ending}")
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+        assert use(installed, HOME=NO_HOME) == (0, where)
+    assert use(installed, HOME=NO_HOME) == (1, where)
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", [b"", b"\0" * 5000, b"\x80\x05K\x01.", "half"])
+def test_damaged_files_are_as_good_as_none(ending, damage, tmp_path):
+    files = _KernelFiles(str(tmp_path), "kernel", "stamp")
+    files.save("int", "code for int")
+    assert files.load("int") == "code for int"
+    (file,) = tmp_path.glob(f"*.{ending}")
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2] if damage == "half" else damage)
+    assert files.load("int") is None
+    files.save("int", "new code")
+    assert files.load("int") == "new code"
+
+
+def test_another_file_of_kernels_empties_the_cache(installed):
+    """Compiled code contains what it calls, from whichever file."""
+    assert use(installed, HOME=NO_HOME)[0] == 0
+    assert use(installed, HOME=NO_HOME)[0] == 1
+    other = installed / "site" / "allsplits" / "exact" / "_kernels_draws.py"
+    other.chmod(0o644)
+    other.write_text(other.read_text() + "\n# changed\n")
+    assert use(installed, HOME=NO_HOME)[0] == 0
+
+
+def test_several_processes_at_once(installed):
+    processes = [start(installed, HOME=NO_HOME) for _ in range(3)]
+    assert len({finish(process)[1] for process in processes}) == 1
+    assert use(installed, HOME=NO_HOME)[0] == 1
+
+
+def test_two_writers_never_exchange_their_code(tmp_path):
+    """Both have read the index before either writes: the later index may forget, not confuse."""
+    first, second = (_KernelFiles(str(tmp_path), "kernel", "stamp") for _ in range(2))
+    second._load_index = dict  # it read the index when there was none
+    first.save("int", "code for int")
+    second.save("float", "code for float")
+    first._save_data(first._data_name(1), ("int", "code for int"))  # numba's own first name
+    found = _KernelFiles(str(tmp_path), "kernel", "stamp")
+    assert found.load("float") == "code for float"
+    assert found.load("int") in (None, "code for int")
+
+
+def test_every_kernel_has_this_cache_whichever_is_imported_first():
+    """A room with kernels must import the cache before them."""
+    rooms = {path.parent for path in SOURCE.rglob("_kernels*.py") if "triton" not in path.name}
+    names = [".".join(("allsplits", *path.relative_to(SOURCE).parts)) for path in sorted(rooms)]
+    program = (
+        "import sys, importlib; importlib.import_module(sys.argv[1]);"
+        "from numba.core.dispatcher import Dispatcher;"
+        "found = [value for name, module in list(sys.modules.items()) if '_kernels' in name"
+        "         for value in vars(module).values() if isinstance(value, Dispatcher)];"
+        "kinds = {type(kernel._cache).__name__ for kernel in found};"
+        "assert kinds == {'KernelCache'}, kinds"
+    )
+    for name in names:
+        done = subprocess.run([sys.executable, "-c", program, name], capture_output=True, text=True)
+        assert done.returncode == 0, (name, done.stderr)
+
+
+def test_other_packages_keep_the_cache_of_numba(tmp_path, monkeypatch):
+    (tmp_path / "another_package.py").write_text("def same(x):\n    return x\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import another_package
+    from numba import njit
+    from numba.core.caching import FunctionCache
+
+    assert type(njit(cache=True)(another_package.same)._cache) is FunctionCache
+
+
+def test_whose_folders_are_read(tmp_path):
+    folder = tmp_path / "cache"
+    folder.mkdir(mode=0o700)
+    assert only_ours_to_write(folder)
+    for mode in (0o777, 0o1777, 0o702):
+        other = tmp_path / f"{mode:o}"
+        other.mkdir()
+        other.chmod(mode)
+        assert not only_ours_to_write(other)
+        inside = other / "cache"
+        inside.mkdir(mode=0o700)
+        # where all may write, only a sticky folder keeps its entries
+        assert only_ours_to_write(inside) is (mode == 0o1777)
+    assert not only_ours_to_write(tmp_path / "absent")
