@@ -80,7 +80,7 @@ def run_simulated(learner, q: float, scale: float, repetitions: int, **options) 
 
 
 def learner() -> ActiveLearner:
-    return ActiveLearner(KS, p=P, tune_p=P, n_jobs=1)
+    return ActiveLearner(KS, leave_out=P, tune_leave_out=P, n_jobs=1)
 
 
 def spam_variants() -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -130,7 +130,9 @@ def where_it_asks() -> dict[str, float]:
     start = rng.permutation(len(X))[:N_START]
     labels = np.full(len(X), np.nan)
     labels[start] = y[start]
-    model = ActiveLearner(KS, p=P, tune_p=P, random_state=0, n_jobs=1).fit(X, labels)
+    model = ActiveLearner(KS, leave_out=P, tune_leave_out=P, random_state=0, n_jobs=1).fit(
+        X, labels
+    )
     for _ in range(ROUNDS):
         asked = model.ask(BATCH)
         model.teach(asked, y[asked])

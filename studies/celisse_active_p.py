@@ -34,12 +34,12 @@ class HalfLeftOut(ActiveLearner):
 
     def ask(self, n: int = 1) -> np.ndarray:
         """The same question with the p of the moment."""
-        self.p = len(self.labelled_) // 2
+        self.leave_out = len(self.labelled_) // 2
         return super().ask(n)
 
 
 def learner(p: int | str) -> ActiveLearner:
-    return HalfLeftOut(K, n_jobs=1) if p == "n/2" else ActiveLearner(K, p=p, n_jobs=1)
+    return HalfLeftOut(K, n_jobs=1) if p == "n/2" else ActiveLearner(K, leave_out=p, n_jobs=1)
 
 
 def main() -> None:
@@ -48,7 +48,11 @@ def main() -> None:
     }
     tuned = {
         q: run_simulated(
-            ActiveLearner(KS, p=P, tune_p=P, n_jobs=1), q, SCALE, TUNE_REPETITIONS, oracle=True
+            ActiveLearner(KS, leave_out=P, tune_leave_out=P, n_jobs=1),
+            q,
+            SCALE,
+            TUNE_REPETITIONS,
+            oracle=True,
         )
         for q in TUNE_NOISE
     }

@@ -47,11 +47,11 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_neighbors : int or iterable of int, default=(1, 2, …, 30)
         Candidates for k. Those that the labels so far are too few for are left out; before there
         is anything to choose by, k is the smallest.
-    p : int, default=1
+    leave_out : int, default=1
         Labelled samples that each member of the committee leaves out, for choosing points.
-    tune_p : int, default=10
-        Samples left out for choosing k. The paper recommends a small p for points and a larger
-        one for k.
+    tune_leave_out : int, default=10
+        Samples left out for choosing k. The paper recommends to leave out few for choosing points
+        and more for choosing k.
     utility, diversity, metric, metric_params, missing_label, distance_ties, label_ties, n_jobs :
         As in `CommitteeQuery`.
     autosave : path, default=None
@@ -83,7 +83,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> X, truth = load_iris(return_X_y=True)
     >>> y = np.full(150, np.nan)
     >>> y[::10] = truth[::10]
-    >>> learner = ActiveLearner(tune_p=3, random_state=0).fit(X, y)
+    >>> learner = ActiveLearner(tune_leave_out=3, random_state=0).fit(X, y)
     >>> for _ in range(5):
     ...     asked = learner.ask(5)
     ...     _ = learner.teach(asked, truth[asked])
@@ -95,8 +95,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         n_neighbors: int | Iterable[int] = tuple(range(1, 31)),
         *,
-        p: int = 1,
-        tune_p: int = 10,
+        leave_out: int = 1,
+        tune_leave_out: int = 10,
         utility: Literal["agreement", "entropy", "margin"] = "agreement",
         diversity: int = 1,
         metric: str | Callable[..., float] = "minkowski",
@@ -110,8 +110,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         progress: bool = False,
     ) -> None:
         self.n_neighbors = n_neighbors
-        self.p = p
-        self.tune_p = tune_p
+        self.leave_out = leave_out
+        self.tune_leave_out = tune_leave_out
         self.utility = utility
         self.diversity = diversity
         self.metric = metric
@@ -201,12 +201,12 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rng = np.random.RandomState([self.seed_ % 2**32, len(state.rounds)])
         labels = state.partial_labels()
         k = state.rounds[-1].n_neighbors
-        if len(labels.rows) < k + self.p:
+        if len(labels.rows) < k + self.leave_out:
             return rng.permutation(pool)[:size]
         found = Candidates(self._points, self._metric, labels.rows, pool, state.n_samples)
         reference = self._points[labels.rows]
         options = replace(self._options(), progress=self.progress)
-        votes = ask_committee(found, labels, k, self.p, reference, options)
+        votes = ask_committee(found, labels, k, self.leave_out, reference, options)
         positions, _ = choose_batch(votes, self.utility, self.diversity, size, rng)
         return pool[positions]
 
@@ -263,7 +263,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             reference = reference[:, rows]
         k, score = choose_neighbors(
             reference, labels.classes[labels.codes] if len(rows) else labels.codes,
-            self._candidates(), self._metric, self.tune_p, len(rows) - self.p, self._options(),
+            self._candidates(), self._metric, self.tune_leave_out, len(rows) - self.leave_out,
+            self._options(),
         )  # fmt: skip
         self._change(state.tuned(k, score))
 
@@ -404,8 +405,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         self._candidates()
-        check_count("p", self.p, at_least=1)
-        check_count("tune_p", self.tune_p, at_least=1)
+        check_count("leave_out", self.leave_out, at_least=1)
+        check_count("tune_leave_out", self.tune_leave_out, at_least=1)
         check_count("diversity", self.diversity, at_least=1)
         check_choice("utility", self.utility, tuple(UTILITIES))
         self._options()

@@ -37,9 +37,9 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
     ----------
     n_neighbors : int, default=5
         Voters of each member.
-    p : int, default=1
-        Labelled samples that each member leaves out. The paper finds that 1 chooses points as well
-        as larger values, and that half of the labelled samples is too many.
+    leave_out : int, default=1
+        Labelled samples that each member leaves out, p in the formulas. The paper finds that 1
+        chooses points as well as larger values, and that half of the labelled samples is too many.
     utility : {"agreement", "entropy", "margin"}, default="agreement"
         What makes a candidate worth asking: low agreement (its most frequent prediction is rare),
         high entropy of the votes, or a small margin between the two most frequent predictions. For
@@ -68,7 +68,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
     >>> from allsplits import CommitteeQuery
     >>> X = [[0.0], [1.0], [4.0], [5.0], [1.5], [2.6], [4.4]]
     >>> y = [0, 0, 1, 1, np.nan, np.nan, np.nan]
-    >>> strategy = CommitteeQuery(n_neighbors=1, p=2)
+    >>> strategy = CommitteeQuery(n_neighbors=1, leave_out=2)
     >>> strategy.agreement(X, y).round(3)
     array([0.667, 0.333, 0.667])
     >>> strategy.query(X, y)
@@ -78,7 +78,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         n_neighbors: int = 5,
-        p: int = 1,
+        leave_out: int = 1,
         *,
         utility: Literal["agreement", "entropy", "margin"] = "agreement",
         diversity: int = 1,
@@ -92,7 +92,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
         progress: bool = False,
     ) -> None:
         self.n_neighbors = n_neighbors
-        self.p = p
+        self.leave_out = leave_out
         self.utility = utility
         self.diversity = diversity
         self.metric = metric
@@ -202,11 +202,13 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
             metric = metric.fixed_by_sample(points)
         found = read_candidates(candidates, points, labels, metric)
         self._check_committee(len(labels.rows))
-        return ask_committee(found, labels, self.n_neighbors, self.p, points[labels.rows], options)
+        return ask_committee(
+            found, labels, self.n_neighbors, self.leave_out, points[labels.rows], options
+        )
 
     def _check_parameters(self) -> tuple[Options, Metric]:
         check_count("n_neighbors", self.n_neighbors, at_least=1)
-        check_count("p", self.p, at_least=1)
+        check_count("leave_out", self.leave_out, at_least=1)
         check_count("diversity", self.diversity, at_least=1)
         check_choice("utility", self.utility, tuple(UTILITIES))
         options = check_options(
@@ -216,9 +218,9 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
         return options, Metric.resolve(self.metric, metric_params=self.metric_params)
 
     def _check_committee(self, n_labelled: int) -> None:
-        if self.n_neighbors > n_labelled - self.p:
+        if self.n_neighbors > n_labelled - self.leave_out:
             raise InvalidInputError(
-                f"y must have at least n_neighbors + p = {self.n_neighbors + self.p} labels, so "
-                f"that a member that leaves out p = {self.p} has n_neighbors = "
-                f"{self.n_neighbors} voters; got {n_labelled}"
+                "y must have at least n_neighbors + leave_out = "
+                f"{self.n_neighbors + self.leave_out} labels, so that each member has "
+                f"n_neighbors = {self.n_neighbors} voters; got {n_labelled}"
             )

@@ -81,7 +81,7 @@ def simulate(
     >>> from allsplits import ActiveLearner, simulate
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> learner = ActiveLearner(range(1, 8), tune_p=2)
+    >>> learner = ActiveLearner(range(1, 8), tune_leave_out=2)
     >>> simulate(learner, X, y, rounds=4, n_start=15, repetitions=3, random_state=0)
     Simulation(3 repetitions of 4 rounds, 15 to 35 labels: final error active ..., passive ...)
     """

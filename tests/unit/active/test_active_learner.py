@@ -27,7 +27,7 @@ def start_labels(labels=TRUTH, rows=START):
 
 
 def started(**parameters):
-    settings = {"n_neighbors": range(1, 11), "tune_p": 3, "random_state": 0, **parameters}
+    settings = {"n_neighbors": range(1, 11), "tune_leave_out": 3, "random_state": 0, **parameters}
     return ActiveLearner(**settings).fit(X, start_labels())
 
 
@@ -40,7 +40,7 @@ def same(one, other):
 
 
 def test_asking_is_the_committees_choice():
-    learner = started(p=2)
+    learner = started(leave_out=2)
     agreement = CommitteeQuery(learner.n_neighbors_, 2).agreement(X, start_labels())
     asked = learner.ask(6)
     found = agreement[np.searchsorted(learner.pool_, asked)]
@@ -125,7 +125,7 @@ def test_labels_can_be_corrected_when_meant():
 
 def test_from_no_labels_to_all():
     """Random samples until there is a committee; the last batch may be smaller."""
-    learner = ActiveLearner(3, p=2, random_state=0).fit(X[:23])
+    learner = ActiveLearner(3, leave_out=2, random_state=0).fit(X[:23])
     assert learner.ask(3).shape == (3,)
     while len(learner.pool_) >= 4:
         asked = learner.ask(4)
@@ -140,7 +140,7 @@ def test_from_no_labels_to_all():
 
 def test_a_class_may_be_met_late():
     labels = np.array(["bird", "cat", "dog"])[np.arange(120) % 3]
-    learner = ActiveLearner(range(1, 4), tune_p=2, random_state=0).fit(X)
+    learner = ActiveLearner(range(1, 4), tune_leave_out=2, random_state=0).fit(X)
     learner.teach(range(0, 30, 3), labels[0:30:3])
     assert learner.classes_.tolist() == ["bird"]
     assert learner.n_neighbors_ == 1
@@ -162,7 +162,9 @@ LABELS = {
 def test_saved_and_loaded_is_the_same_learner(classes, tmp_path):
     labels = classes[TRUTH]
     y = [labels[i] if i < 20 else None for i in range(120)]
-    learner = ActiveLearner(range(1, 8), tune_p=2, p=2, utility="entropy", diversity=3).fit(X, y)
+    learner = ActiveLearner(
+        range(1, 8), tune_leave_out=2, leave_out=2, utility="entropy", diversity=3
+    ).fit(X, y)
     for _ in range(2):
         asked = learner.ask(3)
         learner.teach(asked, [*labels[asked[:2]], None])
@@ -233,7 +235,7 @@ def test_a_refused_teach_changes_nothing(tmp_path):
 
 def test_distances_in_place_of_points(tmp_path):
     D = pairwise_distances(X)
-    settings = {"n_neighbors": range(1, 6), "tune_p": 3, "random_state": 0}
+    settings = {"n_neighbors": range(1, 6), "tune_leave_out": 3, "random_state": 0}
     by_points = ActiveLearner(**settings).fit(X, start_labels())
     by_distances = ActiveLearner(**settings, metric="precomputed").fit(D, start_labels())
     for _ in range(3):

@@ -25,9 +25,9 @@ def ask(X=X, y=Y, candidates=None, **parameters):
         (ask(n_neighbors=0), ["n_neighbors", "at least 1", "0"]),
         (ask(n_neighbors=2.5), ["n_neighbors", "integer", "2.5"]),
         (ask(n_neighbors="3"), ["n_neighbors", "integer"]),
-        (ask(p=0), ["p", "at least 1", "0"]),
-        (ask(p=True), ["p", "integer"]),
-        (ask(n_neighbors=8, p=3), ["n_neighbors + p = 11", "got 10"]),
+        (ask(leave_out=0), ["leave_out", "at least 1", "0"]),
+        (ask(leave_out=True), ["leave_out", "integer"]),
+        (ask(n_neighbors=8, leave_out=3), ["n_neighbors + leave_out = 11", "got 10"]),
         (ask(utility="doubt"), ["utility", "agreement", "doubt"]),
         (ask(diversity=0), ["diversity", "at least 1"]),
         (ask(distance_ties="no"), ["distance_ties", "average"]),
@@ -83,9 +83,9 @@ def fit(X=X, y=Y, **parameters):
         (fit(n_neighbors=[1, 1]), ["n_neighbors", "once"]),
         (fit(n_neighbors=(0, 1)), ["n_neighbors", "at least 1"]),
         (fit(n_neighbors="3"), ["n_neighbors"]),
-        (fit(p=0), ["p", "at least 1"]),
-        (fit(tune_p=0), ["tune_p", "at least 1"]),
-        (fit(tune_p=None), ["tune_p", "integer"]),
+        (fit(leave_out=0), ["leave_out", "at least 1"]),
+        (fit(tune_leave_out=0), ["tune_leave_out", "at least 1"]),
+        (fit(tune_leave_out=None), ["tune_leave_out", "integer"]),
         (fit(utility=None), ["utility"]),
         (fit(diversity=-1), ["diversity"]),
         (fit(metric="nearby"), ["metric"]),
@@ -171,7 +171,7 @@ def test_load(tmp_path):
     for old, new in damages.items():
         path.write_text(whole.replace(old, new, 1))
         refused(lambda: load(path, X), "path", "damaged")
-    path.write_text(whole.replace('"tune_p"', '"tuna"'))
+    path.write_text(whole.replace('"tune_leave_out"', '"tuna"'))
     refused(lambda: load(path, X), "path", "damaged", "tuna")
     path.write_text(whole.replace('"version": 1', '"version": 99'))
     refused(lambda: load(path, X), "path", "version 1", "99")

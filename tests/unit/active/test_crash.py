@@ -51,8 +51,8 @@ def label(path, step, last):
     if Path(path).exists():
         learner = ActiveLearner.load(path, X)
     else:
-        learner = ActiveLearner(range(1, 6), tune_p=2, autosave=path, random_state=0, n_jobs=1)
-        learner.fit(X)
+        learner = ActiveLearner(range(1, 6), tune_leave_out=2, random_state=0, n_jobs=1)
+        learner.set_params(autosave=path).fit(X)
     while len(learner.labelled_) < 400:
         asked = int(learner.ask()[0])
         if len(learner.labelled_) == last:

@@ -12,7 +12,9 @@ X = RNG.standard_normal((300, 2))
 Y = np.array(["in", "out"])[
     (np.abs(X).max(axis=1) + 0.1 * RNG.standard_normal(300) > 1).astype(int)
 ]
-LEARNER = ActiveLearner(range(1, 10), p=2, tune_p=3, random_state=5, autosave="never written")
+LEARNER = ActiveLearner(
+    range(1, 10), leave_out=2, tune_leave_out=3, random_state=5, autosave="never written"
+)
 SETTINGS = {"rounds": 6, "batch_size": 4, "n_start": 20, "repetitions": 2, "random_state": 0}
 
 
@@ -121,7 +123,7 @@ def test_distances_in_place_of_points():
     from sklearn.metrics import pairwise_distances
 
     settings = {**SETTINGS, "repetitions": 1}
-    learner = ActiveLearner(range(1, 10), p=2, tune_p=3)
+    learner = ActiveLearner(range(1, 10), leave_out=2, tune_leave_out=3)
     by_points = simulate(learner, X, Y, **settings)
     learner.set_params(metric="precomputed")
     by_distances = simulate(learner, pairwise_distances(X), Y, **settings)
@@ -134,6 +136,12 @@ def test_active_learning_helps_where_classes_are_separate():
     points = np.random.default_rng(0).random((800, 2))
     labels = (points[:, 0] > 0.5).astype(int)
     found = simulate(
-        ActiveLearner(3, p=1), points, labels, rounds=10, n_start=20, repetitions=5, random_state=0
+        ActiveLearner(3, leave_out=1),
+        points,
+        labels,
+        rounds=10,
+        n_start=20,
+        repetitions=5,
+        random_state=0,
     )
     assert found.final_errors["active"] < 0.7 * found.final_errors["passive"]
