@@ -117,7 +117,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_candidates, n_classes)
             Classes in the order of ``numpy.unique`` of the known labels.
         """
-        return self._votes(X, y, candidates).shares
+        return self._votes(X, y, candidates, cold_start=False).shares
 
     def agreement(self, X: Any, y: Any, candidates: Any = None) -> Floats:
         """How much the members agree, from 0 (all classes get equal shares) to 1 (all agree).
@@ -146,7 +146,9 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
     ) -> NDArray[np.intp] | tuple[NDArray[np.intp], Floats]:
         """Choose the candidates to label next.
 
-        The conventions are scikit-activeml's.
+        The conventions are scikit-activeml's. While y has fewer than n_neighbors + leave_out
+        labels, even none, there is no committee: the utilities are 0, and candidates are drawn at
+        random (spread by `diversity`).
 
         Parameters
         ----------
@@ -172,7 +174,8 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
             what is not a candidate or has been chosen already.
         """
         check_count("batch_size", batch_size, at_least=1)
-        votes = self._votes(X, y, candidates)
+        check_choice("return_utilities", return_utilities, (True, False))
+        votes = self._votes(X, y, candidates, cold_start=True)
         found = votes.candidates
         if batch_size > len(found):
             warnings.warn(
@@ -193,7 +196,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
             table[i + 1 :, chosen] = np.nan
         return indices, table
 
-    def _votes(self, X: Any, y: Any, candidates: Any) -> Votes:
+    def _votes(self, X: Any, y: Any, candidates: Any, *, cold_start: bool) -> Votes:
         """Check everything, then ask the committee block by block."""
         options, metric = self._check_parameters()
         points = check_points(X, precomputed=metric.precomputed, allow_nan=metric.allows_nan)
@@ -201,7 +204,8 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
         if not metric.precomputed:
             metric = metric.fixed_by_sample(points)
         found = read_candidates(candidates, points, labels, metric)
-        self._check_committee(len(labels.rows))
+        if not cold_start:
+            self._check_committee(len(labels.rows))
         return ask_committee(
             found, labels, self.n_neighbors, self.leave_out, points[labels.rows], options
         )
@@ -211,6 +215,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
         check_count("leave_out", self.leave_out, at_least=1)
         check_count("diversity", self.diversity, at_least=1)
         check_choice("utility", self.utility, tuple(UTILITIES))
+        check_choice("progress", self.progress, (True, False))
         options = check_options(
             distance_ties=self.distance_ties, label_ties=self.label_ties, n_jobs=self.n_jobs,
             progress=self.progress,

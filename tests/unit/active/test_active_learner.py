@@ -273,3 +273,68 @@ def test_seeds_decide_between_equals():
     assert len(asked) > 1
     rounds = np.random.RandomState(5)
     assert started(random_state=rounds).seed_ != started(random_state=rounds).seed_
+
+
+def test_a_file_of_the_first_version_is_read(tmp_path):
+    """There the numbers of samples left out were called p and tune_p."""
+    learner = started(leave_out=2, autosave=tmp_path / "labels.json").teach([40, 41], [0, 1])
+    learner.close()
+    text = (tmp_path / "labels.json").read_text()
+    for old, new in {'"version": 2': '"version": 1', "tune_leave_out": "tune_p"}.items():
+        text = text.replace(old, new)
+    (tmp_path / "labels.json").write_text(text.replace("leave_out", "p"))
+    assert '"p": 2' in (tmp_path / "labels.json").read_text()
+    same(ActiveLearner.load(tmp_path / "labels.json", X), learner)
+
+
+def test_asking_before_there_is_a_committee():
+    """With no labels, too few, or one class: at random, all the pool in the end, spread if wanted.
+
+    Two far places with 3 and 97 samples: a batch that is spread has both of them.
+    """
+    places = np.repeat([[0.0], [100.0]], [3, 97], axis=0)
+    for y in (None, [0] * 3 + [None] * 97, [0] * 6 + [None] * 94):
+        plain = [
+            ActiveLearner(5, random_state=seed).fit(places, y).ask(2).tolist() for seed in range(30)
+        ]
+        assert len({tuple(one) for one in plain}) > 20
+    spread = [
+        ActiveLearner(5, diversity=50, random_state=seed).fit(places).ask(2) for seed in range(10)
+    ]
+    assert all(len(set(places[one].ravel())) == 2 for one in spread)
+
+
+def test_row_names_of_a_pandas_frame_are_kept(tmp_path):
+    barcodes = [f"cell-{i:03}" for i in RNG.permutation(120)]
+    frame = pd.DataFrame(X, index=barcodes)
+    learner = ActiveLearner(3, random_state=0).fit(frame, pd.Series(start_labels(), barcodes))
+    asked = learner.ask(3)
+    learner.teach(asked, [1, None, 0])
+    learner.save(tmp_path / "labels.json")
+    for one in (learner, ActiveLearner.load(tmp_path / "labels.json", frame)):
+        table = one.frame("pandas")
+        assert list(table.columns) == ["row", "name", "status", "label", "round"]
+        assert table["name"].tolist() == barcodes
+        assert table.loc[asked, "name"].tolist() == frame.index[asked].tolist()
+        assert table.loc[asked, "status"].tolist() == ["labelled", "skipped", "labelled"]
+        assert table.loc[asked, "round"].tolist() == [1, 1, 1]
+        assert (table["status"] == "labelled").sum() == 22
+        assert table["row"].tolist() == list(range(120))
+        assert one.frame("polars")["name"].to_list() == barcodes
+    labelled = table[table["status"] == "labelled"]
+    np.testing.assert_array_equal(labelled["label"].astype(int), learner.labels_)
+
+
+@pytest.mark.parametrize("data", [X, pd.DataFrame(X), pl.DataFrame(X)], ids=["numpy", "pd", "pl"])
+def test_rows_without_names_have_numbers(data):
+    table = ActiveLearner(3).fit(data, start_labels()).frame("pandas")
+    assert list(table.columns) == ["row", "status", "label", "round"]
+    assert table["status"].tolist() == ["labelled"] * 20 + ["pool"] * 100
+
+
+def test_a_label_that_cannot_be_saved_changes_nothing(tmp_path):
+    path = tmp_path / "labels.json"
+    learner = ActiveLearner(1, autosave=path).fit(X[:5])
+    with pytest.raises(ValueError, match="label"):
+        learner.teach([0, 1], [10**5000, 1])
+    assert len(learner.pool_) == 5
