@@ -84,14 +84,15 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> import numpy as np
     >>> from allsplits import ActiveLearner
     >>> from sklearn.datasets import load_iris
-    >>> X, truth = load_iris(return_X_y=True)
-    >>> y = np.full(150, np.nan)
-    >>> y[::10] = truth[::10]
+    >>> from sklearn.model_selection import train_test_split
+    >>> X, X_new, truth, truth_new = train_test_split(*load_iris(return_X_y=True), random_state=0)
+    >>> y = np.full(len(X), np.nan)
+    >>> y[:15] = truth[:15]
     >>> learner = ActiveLearner(tune_leave_out=3, random_state=0).fit(X, y)
     >>> for _ in range(5):
     ...     asked = learner.ask(5)
     ...     _ = learner.teach(asked, truth[asked])
-    >>> len(learner.labelled_), float((learner.predict(X) == truth).mean().round(2))
+    >>> len(learner.labelled_), float((learner.predict(X_new) == truth_new).mean().round(2))
     (40, 0.97)
     """
 
