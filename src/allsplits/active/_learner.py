@@ -368,13 +368,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except AllSplitsError as error:
             raise damaged(path, error) from error
         points = learner._read_points(X)
-        now, then = fingerprint(points), saved.fingerprint
-        if now != then:
-            other = ", other values" if now["shape"] == then["shape"] else ""
-            raise InvalidInputError(
-                f"X must be the samples that {path} was saved with, in the same order: "
-                f"shape {then['shape']} then, {now['shape']} now{other}"
-            )
+        saved.check_points(path, points)
         learner._begin(points, row_names(X), file)
         learner._fingerprint = saved.fingerprint
         learner.seed_ = saved.params["random_state"]

@@ -13,11 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from allsplits._validation import check_count
 from allsplits.active._rows import read_rows
 from allsplits.active._state import Round
-from allsplits.active._store import decode_document, encode_document, read_bytes, to_plain
+from allsplits.active._store import (
+    decode_document,
+    encode_document,
+    fingerprint,
+    read_bytes,
+    to_plain,
+)
 from allsplits.active._tuning import read_neighbors
 from allsplits.exceptions import AllSplitsError, InvalidInputError
 
@@ -77,6 +84,16 @@ class SavedLearner:
         unlike = sorted(known ^ set(self.params))
         if unlike:
             raise damaged(path, f"params must be {sorted(known)}; too many or missing: {unlike}")
+
+    def check_points(self, path: str | Path, X: NDArray[np.float64]) -> None:
+        """Raise unless X is what the file was saved with."""
+        now, then = fingerprint(X), self.fingerprint
+        if now != then:
+            other = ", other values" if now["shape"] == then["shape"] else ""
+            raise InvalidInputError(
+                f"X must be the samples that {path} was saved with, in the same order: "
+                f"shape {then['shape']} then, {now['shape']} now{other}"
+            )
 
 
 def damaged(path: str | Path, what: object) -> InvalidInputError:
