@@ -29,11 +29,7 @@ class Autosave:
 
     def __init__(self, given: Any) -> None:
         self.given = given
-        self.path = resolve("autosave", given)
-        if not self.path.parent.is_dir():
-            raise InvalidInputError(
-                f"autosave must be a file in a folder that exists; got {str(given)!r}"
-            )
+        self.path = _place("autosave", given)
         self._claim: Claim | None = None
         # Digests of what may be in the file: two while it is being replaced, none before.
         self._ours: tuple[str, ...] = ()
@@ -45,7 +41,7 @@ class Autosave:
     def take(cls, given: Any) -> tuple[Self, SavedLearner]:
         """Claim a file that is there, from an older learner of this process if need be; read it."""
         file = cls(given)
-        file._claim = Claim("path", file.path, take_over=True)
+        file._claim = Claim("path (with autosave=True)", file.path, take_over=True)
         try:
             remove_leftovers(file.path)
             data = file.path.read_bytes()
@@ -84,6 +80,10 @@ class Autosave:
             found = _digest(self.path.read_bytes())
         except FileNotFoundError:
             return ()
+        except OSError as error:
+            raise InvalidInputError(
+                f"autosave must be a file that can be read; {self.path}: {error.strerror}"
+            ) from error
         if not self._ours:
             raise InvalidInputError(
                 "autosave must not be an existing file, so that no labels are overwritten: "
@@ -107,7 +107,7 @@ class Autosave:
 
 def save_once(given: Any, saved: SavedLearner) -> None:
     """Write a file that nobody else is writing, over an older one if there is one."""
-    path = resolve("path", given)
+    path = _place("path", given)
     data = saved.encode()
     claim = Claim("path", path)
     try:
@@ -122,6 +122,16 @@ def resolve(parameter: str, given: Any) -> Path:
         return Path(given).resolve()
     except TypeError:
         raise InvalidTypeError(f"{parameter} must be a path; got {given!r}") from None
+
+
+def _place(parameter: str, given: Any) -> Path:
+    """The same for a file to be written."""
+    path = resolve(parameter, given)
+    if path.is_dir() or not path.parent.is_dir():
+        raise InvalidInputError(
+            f"{parameter} must be a file in a folder that exists; got {str(given)!r}"
+        )
+    return path
 
 
 def _digest(data: bytes) -> str:

@@ -32,7 +32,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-__all__ = ["Claim", "lock_file_of"]
+__all__ = ["Claim"]
 
 #: Windows keeps others from reading what is locked: a byte far behind the text.
 _LOCKED_BYTE = 1 << 20
@@ -69,9 +69,8 @@ class Claim:
                     "learner of this process, which has to close() it first"
                 )
             if held is not None:
-                # The older claim may be forgotten, and release the lock, at any moment but not
-                # once the token is another's.
                 held.token = self._token
+            # An older claim may have been forgotten, and have given the lock back, in between.
             if _held.get(path) is None:
                 _held[path] = _Held(_lock(parameter, path), self._token)
         self._finalizer = weakref.finalize(self, _release, path, self._token)
@@ -88,14 +87,14 @@ class Claim:
         self._finalizer()
 
 
-def lock_file_of(path: Path) -> Path:
+def _lock_file_of(path: Path) -> Path:
     """Where the lock is."""
     return path.with_name(f".{path.name}.lock")
 
 
 def _lock(parameter: str, path: Path) -> int:
     """A handle with the lock; raises if another process has it."""
-    name = lock_file_of(path)
+    name = _lock_file_of(path)
     while True:
         try:
             # A link that somebody put there is not followed.
@@ -168,11 +167,11 @@ def _release(path: Path, token: object) -> None:
         if sys.platform == "win32":  # an open file cannot be removed there
             os.close(held.handle)
             with suppress(OSError):
-                lock_file_of(path).unlink()
+                _lock_file_of(path).unlink()
             return
-        if _is_at(held.handle, lock_file_of(path)):
+        if _is_at(held.handle, _lock_file_of(path)):
             with suppress(OSError):
-                lock_file_of(path).unlink()
+                _lock_file_of(path).unlink()
         os.close(held.handle)
 
 

@@ -95,6 +95,7 @@ def fit(X=X, y=Y, **parameters):
         (fit(n_neighbors=(31, 40)), ["n_neighbors", "at most 30", "31"]),
         (fit(progress="no"), ["progress", "True", "no"]),
         (fit(autosave=5), ["autosave", "path", "5"]),
+        (fit(autosave="/"), ["autosave", "file", "'/'"]),
         (fit(leave_out=0), ["leave_out", "at least 1"]),
         (fit(tune_leave_out=0), ["tune_leave_out", "at least 1"]),
         (fit(tune_leave_out=None), ["tune_leave_out", "integer"]),
@@ -154,6 +155,7 @@ def test_ask_undo_predict():
     refused(lambda: ActiveLearner.load("here", X, autosave="no"), "autosave", "True", "no")
     refused(lambda: ActiveLearner.load(5, X), "path", "5")
     refused(lambda: learner.save(5), "path", "5")
+    refused(lambda: learner.save("/no/such/folder/labels.json"), "path", "folder")
     refused(lambda: learner.ask(1.0), "n", "integer")
     refused(learner.undo, "nothing to undo")
     empty = ActiveLearner(3).fit(X)
