@@ -47,7 +47,7 @@ def one_round() -> list[Result]:
     theirs = QueryByCommittee(random_state=0)
     many_X, many_truth = gaussian_classes(N_LABELLED + N_POOL, 10, 10)
     many_y = partly(many_truth)
-    learner = ActiveLearner(range(1, 51), p=P, random_state=0).fit(X, y)
+    learner = ActiveLearner(range(1, 51), leave_out=P, random_state=0).fit(X, y)
 
     def round_of_learning():
         asked = learner.ask(5)

@@ -2,8 +2,9 @@
 
 Choosing points: k is fixed at 7, p = 1, 2, 5, 10, 20 and half of the labelled samples, noise 0.2
 and 0.4. Choosing k: p = 10 for both steps, noise 0.1, 0.2 and 0.3; the chosen k beside the
-conditional oracle, the best k for the same labels on what is left of the pool. Data as in section
-4.3, with the covariance (I/16) that reproduces its error rates.
+conditional oracle, the best k for the same labels. Data as in section 4.3, with the covariance
+(I/16) that reproduces its error rates. Errors, and the oracle's choice, are those on new samples,
+not, as in the paper, on what is left of the pool.
 
 ``python studies/celisse_active_p.py`` writes celisse_active_p.md and celisse_active_p.png.
 """
@@ -17,7 +18,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from _report import environment, markdown_table, save_figure, write_page
-from celisse_active import KS, ROUNDS, SCALES, P, percent, run_simulated
+from celisse_active import KS, N_TEST, ROUNDS, SCALES, P, percent, run_simulated
 
 from allsplits import ActiveLearner, Simulation
 
@@ -34,12 +35,12 @@ class HalfLeftOut(ActiveLearner):
 
     def ask(self, n: int = 1) -> np.ndarray:
         """The same question with the p of the moment."""
-        self.p = len(self.labelled_) // 2
+        self.leave_out = len(self.labelled_) // 2
         return super().ask(n)
 
 
 def learner(p: int | str) -> ActiveLearner:
-    return HalfLeftOut(K, n_jobs=1) if p == "n/2" else ActiveLearner(K, p=p, n_jobs=1)
+    return HalfLeftOut(K, n_jobs=1) if p == "n/2" else ActiveLearner(K, leave_out=p, n_jobs=1)
 
 
 def main() -> None:
@@ -48,7 +49,11 @@ def main() -> None:
     }
     tuned = {
         q: run_simulated(
-            ActiveLearner(KS, p=P, tune_p=P, n_jobs=1), q, SCALE, TUNE_REPETITIONS, oracle=True
+            ActiveLearner(KS, leave_out=P, tune_leave_out=P, n_jobs=1),
+            q,
+            SCALE,
+            TUNE_REPETITIONS,
+            oracle=True,
         )
         for q in TUNE_NOISE
     }
@@ -162,7 +167,10 @@ I/16, {REPETITIONS} repetitions of each setting
 
 ## What we measured
 
-Errors after {ROUNDS} rounds in per cent, means ± one standard error, q = {POINT_NOISE[0]}:
+Errors after {ROUNDS} rounds in per cent, means ± one standard error over the repetitions, on
+{N_TEST:,} new samples for each repetition (the paper: on what is left of the pool, from which the
+active learner has taken the hard samples); "best" is the k with the smallest error there.
+q = {POINT_NOISE[0]}:
 
 {point_table(points, POINT_NOISE[0])}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, BinaryIO
 
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["replace_file", "write_file"]
+__all__ = ["remove_leftovers", "replace_file", "write_file"]
 
 
 def write_file(parameter: str, name: Any, write: Callable[[BinaryIO], object]) -> Path:
@@ -35,21 +36,13 @@ def write_file(parameter: str, name: Any, write: Callable[[BinaryIO], object]) -
     return path
 
 
-def replace_file(
-    path: Path, write: Callable[[BinaryIO], object], *, one_writer: bool = False
-) -> None:
+def replace_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write beside the file, flush, rename; return when it is on the disk, or raise OSError.
 
-    Where `one_writer` saves the file again and again, what it left when it was killed is written
-    over by the next time; otherwise several may write at once.
+    Several may write at once: each writes under a name that is new, and the last one stays.
     """
-    if one_writer:
-        beside = path.with_name(f".{path.name}.part")
-        binary = getattr(os, "O_BINARY", 0)  # Windows
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | binary, 0o600)
-    else:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        beside = Path(name)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    beside = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             write(file)
@@ -61,6 +54,17 @@ def replace_file(
         beside.unlink(missing_ok=True)
         raise
     _flush_folder(path.parent)
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what writers of this file left beside it when they were killed.
+
+    For callers who know that nobody is writing it now.
+    """
+    unfinished = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}\.part")
+    for file in path.parent.iterdir():
+        if unfinished.fullmatch(file.name):
+            file.unlink(missing_ok=True)
 
 
 def _flush_folder(folder: Path) -> None:

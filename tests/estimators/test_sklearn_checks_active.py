@@ -10,7 +10,7 @@ def not_meant(estimator):
 
 
 @parametrize_with_checks(
-    [ActiveLearner(n_neighbors=(1, 2, 3), tune_p=2), ActiveLearner(1)],
+    [ActiveLearner(n_neighbors=(1, 2, 3), tune_leave_out=2), ActiveLearner(1)],
     expected_failed_checks=not_meant,
 )
 def test_estimator_checks(estimator, check):

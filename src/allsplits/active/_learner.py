@@ -17,17 +17,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from allsplits._frames import make_frame
 from allsplits._validation import check_choice, check_count, check_points
+from allsplits.active._autosave import Autosave, resolve, save_once
 from allsplits.active._candidates import Candidates
 from allsplits.active._labels import read_start, read_taught
-from allsplits.active._rows import read_rows
-from allsplits.active._saved import SavedLearner
+from allsplits.active._rows import read_rows, row_names
+from allsplits.active._saved import SavedLearner, damaged
 from allsplits.active._state import Round, State
 from allsplits.active._store import fingerprint, to_plain
 from allsplits.active._tuning import choose_neighbors, classifier_for, read_neighbors
+from allsplits.active._turns import Turns
 from allsplits.active._utility import UTILITIES
 from allsplits.active._votes import ask_committee, choose_batch
 from allsplits.exact import Options
-from allsplits.exceptions import InvalidInputError
+from allsplits.exceptions import AllSplitsError, InvalidInputError
 from allsplits.model_selection._setup import check_options
 from allsplits.orders import Metric
 
@@ -40,22 +42,24 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     `fit` starts with whatever labels there are, `ask` names the samples that the committee of all
     leave-p-out classifiers disagrees on most, `teach` takes their labels and re-tunes k by exact
     leave-p-out (Celisse & Mary-Huard 2011, section 4). With `autosave` every label is on the disk
-    before `teach` returns.
+    before `teach` returns. Several threads may use one learner.
 
     Parameters
     ----------
     n_neighbors : int or iterable of int, default=(1, 2, …, 30)
         Candidates for k. Those that the labels so far are too few for are left out; before there
         is anything to choose by, k is the smallest.
-    p : int, default=1
+    leave_out : int, default=1
         Labelled samples that each member of the committee leaves out, for choosing points.
-    tune_p : int, default=10
-        Samples left out for choosing k. The paper recommends a small p for points and a larger
-        one for k.
+    tune_leave_out : int, default=10
+        Samples left out for choosing k. The paper recommends to leave out few for choosing points
+        and more for choosing k.
     utility, diversity, metric, metric_params, missing_label, distance_ties, label_ties, n_jobs :
         As in `CommitteeQuery`.
     autosave : path, default=None
-        A file that is replaced, in one step, with every change. `load` continues from it.
+        A file that is replaced, in one step, with every change. `load` continues from it. It has
+        one writer at a time: until this learner is closed or forgotten, or its process ends, other
+        processes are refused. A relative path is taken from the folder that is current in `fit`.
     random_state : int, RandomState instance or None, default=None
         Decides between equally useful samples, and which are asked while there are too few labels
         for a committee.
@@ -80,14 +84,15 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> import numpy as np
     >>> from allsplits import ActiveLearner
     >>> from sklearn.datasets import load_iris
-    >>> X, truth = load_iris(return_X_y=True)
-    >>> y = np.full(150, np.nan)
-    >>> y[::10] = truth[::10]
-    >>> learner = ActiveLearner(tune_p=3, random_state=0).fit(X, y)
+    >>> from sklearn.model_selection import train_test_split
+    >>> X, X_new, truth, truth_new = train_test_split(*load_iris(return_X_y=True), random_state=0)
+    >>> y = np.full(len(X), np.nan)
+    >>> y[:15] = truth[:15]
+    >>> learner = ActiveLearner(tune_leave_out=3, random_state=0).fit(X, y)
     >>> for _ in range(5):
     ...     asked = learner.ask(5)
     ...     _ = learner.teach(asked, truth[asked])
-    >>> len(learner.labelled_), float((learner.predict(X) == truth).mean().round(2))
+    >>> len(learner.labelled_), float((learner.predict(X_new) == truth_new).mean().round(2))
     (40, 0.97)
     """
 
@@ -95,8 +100,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         n_neighbors: int | Iterable[int] = tuple(range(1, 31)),
         *,
-        p: int = 1,
-        tune_p: int = 10,
+        leave_out: int = 1,
+        tune_leave_out: int = 10,
         utility: Literal["agreement", "entropy", "margin"] = "agreement",
         diversity: int = 1,
         metric: str | Callable[..., float] = "minkowski",
@@ -110,8 +115,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         progress: bool = False,
     ) -> None:
         self.n_neighbors = n_neighbors
-        self.p = p
-        self.tune_p = tune_p
+        self.leave_out = leave_out
+        self.tune_leave_out = tune_leave_out
         self.utility = utility
         self.diversity = diversity
         self.metric = metric
@@ -137,16 +142,13 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Their labels; NaN or None where a label is missing. None: nothing is labelled yet.
         """
         self._check_parameters()
-        if self.autosave is not None and Path(self.autosave).exists():
-            raise InvalidInputError(
-                f"autosave must not be an existing file, so that no labels are overwritten: "
-                f"{self.autosave} is there; continue with ActiveLearner.load({str(self.autosave)!r}"
-                ", X) or choose another name"
-            )
+        file = None if self.autosave is None else Autosave(self.autosave)
+        if file is not None:
+            file.check_unchanged()
         points = self._read_points(X)
+        self._check_fits(len(points))
         found = read_start(y, len(points), self.missing_label)
-        self._points = points
-        self._fingerprint: Any = None
+        self._begin(points, row_names(X), file)
         seeds = self.random_state
         self.seed_ = (
             int(seeds)
@@ -157,6 +159,15 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         start = Round(tuple(rows), tuple(labels), self._candidates()[0])
         self._become(State.replay(len(points), (start,)))
         return self
+
+    def _begin(
+        self, points: NDArray[np.float64], names: NDArray[Any] | None, file: Autosave | None
+    ) -> None:
+        self._points = points
+        self._names = names
+        self._file = file
+        self._fingerprint: Any = None
+        self._turns = Turns()
 
     def _read_points(self, X: Any) -> NDArray[np.float64]:
         metric = Metric.resolve(self.metric, metric_params=self.metric_params)
@@ -174,7 +185,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Name the samples of the pool to label next, the most useful first.
 
         Asking changes nothing: until something is taught, the same question has the same answer.
-        While there are fewer than k + p labels, samples are drawn at random.
+        While there are fewer than n_neighbors_ + leave_out labels, and while all have one class,
+        all samples are equally useful: they are drawn at random, and spread by `diversity`.
 
         Parameters
         ----------
@@ -184,7 +196,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n,)
-            Rows of X.
+            Rows of X, counted from 0; for a pandas frame ``X.index[rows]`` are their names.
         """
         state = self._fitted()
         check_count("n", n, at_least=1)
@@ -201,12 +213,10 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rng = np.random.RandomState([self.seed_ % 2**32, len(state.rounds)])
         labels = state.partial_labels()
         k = state.rounds[-1].n_neighbors
-        if len(labels.rows) < k + self.p:
-            return rng.permutation(pool)[:size]
         found = Candidates(self._points, self._metric, labels.rows, pool, state.n_samples)
         reference = self._points[labels.rows]
         options = replace(self._options(), progress=self.progress)
-        votes = ask_committee(found, labels, k, self.p, reference, options)
+        votes = ask_committee(found, labels, k, self.leave_out, reference, options)
         positions, _ = choose_batch(votes, self.utility, self.diversity, size, rng)
         return pool[positions]
 
@@ -224,26 +234,32 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         overwrite : bool, default=False
             Whether samples that have been taught may be given another label.
         """
-        state = self._fitted()
-        rows = read_rows("indices", indices, state.n_samples).tolist()
+        check_choice("overwrite", overwrite, (True, False))
+        rows = read_rows("indices", indices, self._fitted().n_samples).tolist()
         if not rows:
             raise InvalidInputError("indices must hold at least one row of X; got none")
         values = read_taught(labels, len(rows), self.missing_label)
-        known = [row for row in rows if row in state.labels]
-        if known and not overwrite:
-            raise InvalidInputError(
-                f"indices must be samples of the pool; {known[:5]} were taught before: pass "
-                "overwrite=True to correct their labels"
-            )
-        self._become(state.taught(Round(tuple(rows), tuple(values), self._candidates()[0])))
+        with self._turns:
+            state = self._fitted()
+            known = [row for row in rows if row in state.labels]
+            if known and not overwrite:
+                raise InvalidInputError(
+                    f"indices must be samples of the pool; {known[:5]} were taught before: pass "
+                    "overwrite=True to correct their labels"
+                )
+            self._become(state.taught(Round(tuple(rows), tuple(values), self._candidates()[0])))
         return self
 
     def undo(self) -> Self:
         """Take back the last call of `teach`."""
-        state = self._fitted()
-        if len(state.rounds) == 1:
-            raise InvalidInputError("there is nothing to undo: nothing has been taught since fit")
-        self._change(State.replay(state.n_samples, state.rounds[:-1]))
+        self._fitted()
+        with self._turns:
+            state = self._fitted()
+            if len(state.rounds) == 1:
+                raise InvalidInputError(
+                    "there is nothing to undo: nothing has been taught since fit"
+                )
+            self._change(State.replay(state.n_samples, state.rounds[:-1]))
         return self
 
     def history(self, backend: str | None = None) -> Any:
@@ -254,6 +270,17 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return make_frame(self._fitted().history(), backend)
 
+    def frame(self, backend: str | None = None) -> Any:
+        """One row per sample, as a pandas or polars data frame.
+
+        Columns: row (of X), name (the index of a pandas X, if it has one), status ("labelled",
+        "skipped" or "pool"), label (None if there is none) and round (of `history`, in which the
+        sample was last taught).
+        """
+        state = self._fitted()
+        names = {} if self._names is None else {"name": self._names.tolist()}
+        return make_frame({"row": list(range(state.n_samples)), **names, **state.table()}, backend)
+
     def _become(self, state: State) -> None:
         """Tune k for a new state, then change over to it."""
         labels = state.partial_labels()
@@ -263,52 +290,89 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             reference = reference[:, rows]
         k, score = choose_neighbors(
             reference, labels.classes[labels.codes] if len(rows) else labels.codes,
-            self._candidates(), self._metric, self.tune_p, len(rows) - self.p, self._options(),
+            self._candidates(), self._metric, self.tune_leave_out, len(rows) - self.leave_out,
+            self._options(),
         )  # fmt: skip
         self._change(state.tuned(k, score))
 
     def _change(self, state: State) -> None:
         """Disk first, then memory: what was taught is never only in memory."""
-        if self.autosave is not None:
-            self._saved(state).write(Path(self.autosave))
+        file = self._autosave_file()
+        if file is not None:
+            file.write(self._saved(state))
         self._state = state
+
+    def _autosave_file(self) -> Autosave | None:
+        """Where to save: the file that was opened, unless `autosave` was set to another."""
+        if self.autosave is None:
+            self._file = None
+        elif self._file is None or str(self._file.given) != str(self.autosave):
+            self._file = Autosave(self.autosave)
+        return self._file
 
     # ---------------------------------------------------------------- save and load
 
     def save(self, path: str | Path) -> None:
         """Write parameters, labels and history to a JSON file, in one step.
 
-        X is not in the file, only what it is recognised by: `load` wants it again.
+        X is not in the file, only what it is recognised by: `load` wants it again. An older file is
+        replaced, but not one that another learner saves itself to.
         """
-        self._saved(self._fitted()).write(Path(path))
+        save_once(path, self._saved(self._fitted()))
+
+    def close(self) -> None:
+        """Let others write the autosave file.
+
+        Teaching opens it again, if nobody else has it or has changed it.
+        """
+        self._fitted()
+        with self._turns:
+            if self._file is not None:
+                self._file.close()
 
     @classmethod
-    def load(cls, path: str | Path, X: Any) -> Self:
+    def load(cls, path: str | Path, X: Any, *, autosave: bool = True) -> Self:
         """Continue from a file of `save` or `autosave`.
 
         Parameters
         ----------
         path : path
-            The file. A learner that had `autosave` will go on saving to it.
+            The file.
         X : array-like of shape (n_samples, n_features)
             The same samples as before.
+        autosave : bool, default=True
+            Whether a learner that had `autosave` goes on saving to the file. If so, another process
+            that does is an error; another learner of this process is told when it teaches next.
         """
-        saved = SavedLearner.read(Path(path))
+        check_choice("autosave", autosave, (True, False))
+        saved = SavedLearner.read(resolve("path", path))
+        if not (autosave and saved.autosave):
+            return cls._restore(path, X, saved, None)
+        file, saved = Autosave.take(path)
+        try:
+            return cls._restore(path, X, saved, file)
+        except BaseException:
+            file.close()
+            raise
+
+    @classmethod
+    def _restore(cls, path: str | Path, X: Any, saved: SavedLearner, file: Autosave | None) -> Self:
+        """The learner of a file, after all has been checked."""
         saved.check_names(path, set(cls().get_params()) - {"autosave"})
-        learner = cls(**saved.params, autosave=path if saved.autosave else None)
-        learner._check_parameters()
+        learner = cls(**saved.params, autosave=None if file is None else path)
+        try:
+            learner._check_parameters()
+            learner._check_fits(saved.fingerprint["shape"][0])
+            state = State.replay(saved.fingerprint["shape"][0], saved.rounds)
+            state.partial_labels()
+        except AllSplitsError as error:
+            raise damaged(path, error) from error
         points = learner._read_points(X)
-        now, then = fingerprint(points), saved.fingerprint
-        if now != then:
-            other = ", other values" if now["shape"] == then["shape"] else ""
-            raise InvalidInputError(
-                f"X must be the samples that {path} was saved with, in the same order: "
-                f"shape {then['shape']} then, {now['shape']} now{other}"
-            )
-        learner._points = points
+        saved.check_points(path, points)
+        learner._begin(points, row_names(X), file)
         learner._fingerprint = saved.fingerprint
         learner.seed_ = saved.params["random_state"]
-        learner._state = State.replay(len(points), saved.rounds)
+        learner._state = state
         return learner
 
     def _saved(self, state: State) -> SavedLearner:
@@ -322,17 +386,19 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Classes of new samples, by the k nearest labelled samples."""
-        classes: NDArray[Any] = self._classifier().predict(self._new(X))
+        state = self._fitted()
+        classes: NDArray[Any] = self._classifier(state).predict(self._new(X, state))
         return classes
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Shares of the votes of new samples."""
-        shares: NDArray[np.float64] = self._classifier().predict_proba(self._new(X))
+        state = self._fitted()
+        shares: NDArray[np.float64] = self._classifier(state).predict_proba(self._new(X, state))
         return shares
 
-    def _classifier(self) -> Any:
-        labels = self._fitted().partial_labels()
-        k = self.n_neighbors_
+    def _classifier(self, state: State) -> Any:
+        labels = state.partial_labels()
+        k = state.rounds[-1].n_neighbors
         if len(labels.rows) < k:
             raise InvalidInputError(
                 f"a prediction needs at least n_neighbors = {k} labels; got {len(labels.rows)}: "
@@ -344,12 +410,12 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model = classifier_for(k, self._metric, self.n_jobs)
         return model.fit(reference, labels.classes[labels.codes])
 
-    def _new(self, X: Any) -> NDArray[np.float64]:
+    def _new(self, X: Any, state: State) -> NDArray[np.float64]:
         finite: bool | str = "allow-nan" if self._metric.allows_nan else True
         points: NDArray[np.float64] = validate_data(
             self, X, dtype=np.float64, reset=False, ensure_all_finite=finite
         )
-        return points[:, self.labelled_] if self._metric.precomputed else points
+        return points[:, state.rows] if self._metric.precomputed else points
 
     @property
     def n_neighbors_(self) -> int:
@@ -402,17 +468,23 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             distance_ties=self.distance_ties, label_ties=self.label_ties, n_jobs=self.n_jobs
         )
 
+    def _check_fits(self, n_samples: int) -> None:
+        smallest = self._candidates()[0]
+        if smallest > n_samples:
+            raise InvalidInputError(
+                f"n_neighbors must hold a value of at most {n_samples}, the samples of X; the "
+                f"smallest is {smallest}"
+            )
+
     def _check_parameters(self) -> None:
         self._candidates()
-        check_count("p", self.p, at_least=1)
-        check_count("tune_p", self.tune_p, at_least=1)
+        check_count("leave_out", self.leave_out, at_least=1)
+        check_count("tune_leave_out", self.tune_leave_out, at_least=1)
         check_count("diversity", self.diversity, at_least=1)
         check_choice("utility", self.utility, tuple(UTILITIES))
+        check_choice("progress", self.progress, (True, False))
         self._options()
+        Metric.resolve(self.metric, metric_params=self.metric_params)
         if self.autosave is not None:
             to_plain("metric (with autosave)", self.metric)
             to_plain("metric_params (with autosave)", self.metric_params)
-            if not Path(self.autosave).absolute().parent.is_dir():
-                raise InvalidInputError(
-                    f"autosave must be a file in a folder that exists; got {str(self.autosave)!r}"
-                )

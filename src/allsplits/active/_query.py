@@ -37,9 +37,9 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
     ----------
     n_neighbors : int, default=5
         Voters of each member.
-    p : int, default=1
-        Labelled samples that each member leaves out. The paper finds that 1 chooses points as well
-        as larger values, and that half of the labelled samples is too many.
+    leave_out : int, default=1
+        Labelled samples that each member leaves out, p in the formulas. The paper finds that 1
+        chooses points as well as larger values, and that half of the labelled samples is too many.
     utility : {"agreement", "entropy", "margin"}, default="agreement"
         What makes a candidate worth asking: low agreement (its most frequent prediction is rare),
         high entropy of the votes, or a small margin between the two most frequent predictions. For
@@ -68,7 +68,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
     >>> from allsplits import CommitteeQuery
     >>> X = [[0.0], [1.0], [4.0], [5.0], [1.5], [2.6], [4.4]]
     >>> y = [0, 0, 1, 1, np.nan, np.nan, np.nan]
-    >>> strategy = CommitteeQuery(n_neighbors=1, p=2)
+    >>> strategy = CommitteeQuery(n_neighbors=1, leave_out=2)
     >>> strategy.agreement(X, y).round(3)
     array([0.667, 0.333, 0.667])
     >>> strategy.query(X, y)
@@ -78,7 +78,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         n_neighbors: int = 5,
-        p: int = 1,
+        leave_out: int = 1,
         *,
         utility: Literal["agreement", "entropy", "margin"] = "agreement",
         diversity: int = 1,
@@ -92,7 +92,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
         progress: bool = False,
     ) -> None:
         self.n_neighbors = n_neighbors
-        self.p = p
+        self.leave_out = leave_out
         self.utility = utility
         self.diversity = diversity
         self.metric = metric
@@ -117,7 +117,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_candidates, n_classes)
             Classes in the order of ``numpy.unique`` of the known labels.
         """
-        return self._votes(X, y, candidates).shares
+        return self._votes(X, y, candidates, cold_start=False).shares
 
     def agreement(self, X: Any, y: Any, candidates: Any = None) -> Floats:
         """How much the members agree, from 0 (all classes get equal shares) to 1 (all agree).
@@ -146,7 +146,9 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
     ) -> NDArray[np.intp] | tuple[NDArray[np.intp], Floats]:
         """Choose the candidates to label next.
 
-        The conventions are scikit-activeml's.
+        The conventions are scikit-activeml's. While y has fewer than n_neighbors + leave_out
+        labels, even none, there is no committee: the utilities are 0, and candidates are drawn at
+        random (spread by `diversity`).
 
         Parameters
         ----------
@@ -172,7 +174,8 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
             what is not a candidate or has been chosen already.
         """
         check_count("batch_size", batch_size, at_least=1)
-        votes = self._votes(X, y, candidates)
+        check_choice("return_utilities", return_utilities, (True, False))
+        votes = self._votes(X, y, candidates, cold_start=True)
         found = votes.candidates
         if batch_size > len(found):
             warnings.warn(
@@ -193,7 +196,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
             table[i + 1 :, chosen] = np.nan
         return indices, table
 
-    def _votes(self, X: Any, y: Any, candidates: Any) -> Votes:
+    def _votes(self, X: Any, y: Any, candidates: Any, *, cold_start: bool) -> Votes:
         """Check everything, then ask the committee block by block."""
         options, metric = self._check_parameters()
         points = check_points(X, precomputed=metric.precomputed, allow_nan=metric.allows_nan)
@@ -201,14 +204,18 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
         if not metric.precomputed:
             metric = metric.fixed_by_sample(points)
         found = read_candidates(candidates, points, labels, metric)
-        self._check_committee(len(labels.rows))
-        return ask_committee(found, labels, self.n_neighbors, self.p, points[labels.rows], options)
+        if not cold_start:
+            self._check_committee(len(labels.rows))
+        return ask_committee(
+            found, labels, self.n_neighbors, self.leave_out, points[labels.rows], options
+        )
 
     def _check_parameters(self) -> tuple[Options, Metric]:
         check_count("n_neighbors", self.n_neighbors, at_least=1)
-        check_count("p", self.p, at_least=1)
+        check_count("leave_out", self.leave_out, at_least=1)
         check_count("diversity", self.diversity, at_least=1)
         check_choice("utility", self.utility, tuple(UTILITIES))
+        check_choice("progress", self.progress, (True, False))
         options = check_options(
             distance_ties=self.distance_ties, label_ties=self.label_ties, n_jobs=self.n_jobs,
             progress=self.progress,
@@ -216,9 +223,9 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
         return options, Metric.resolve(self.metric, metric_params=self.metric_params)
 
     def _check_committee(self, n_labelled: int) -> None:
-        if self.n_neighbors > n_labelled - self.p:
+        if self.n_neighbors > n_labelled - self.leave_out:
             raise InvalidInputError(
-                f"y must have at least n_neighbors + p = {self.n_neighbors + self.p} labels, so "
-                f"that a member that leaves out p = {self.p} has n_neighbors = "
-                f"{self.n_neighbors} voters; got {n_labelled}"
+                "y must have at least n_neighbors + leave_out = "
+                f"{self.n_neighbors + self.leave_out} labels, so that each member has "
+                f"n_neighbors = {self.n_neighbors} voters; got {n_labelled}"
             )

@@ -30,6 +30,8 @@ class Simulation:
         Error rates, by strategy ("active", "passive").
     n_neighbors : dict of ndarray
         The k that exact leave-p-out chose.
+    measured_on : str
+        The samples that errors were measured on, in words.
     oracle_errors, oracle_neighbors : dict of ndarray, or None
         The smallest error that any candidate k would have had with the same labels, and that k
         (the smallest one, if several are as good); with ``oracle=True``.
@@ -38,6 +40,7 @@ class Simulation:
     n_labels: NDArray[np.int64]
     errors: Mapping[str, NDArray[np.float64]]
     n_neighbors: Mapping[str, NDArray[np.int64]]
+    measured_on: str
     oracle_errors: Mapping[str, NDArray[np.float64]] | None = None
     oracle_neighbors: Mapping[str, NDArray[np.int64]] | None = None
 
@@ -50,6 +53,11 @@ class Simulation:
     def final_errors(self) -> dict[str, float]:
         """Mean error after the last round, by strategy."""
         return {name: float(table[:, -1].mean()) for name, table in self.errors.items()}
+
+    @property
+    def standard_errors(self) -> dict[str, float]:
+        """Standard error over the repetitions of each of the `final_errors`; NaN if only one."""
+        return {name: float(_standard_error(table)[-1]) for name, table in self.errors.items()}
 
     def frame(self, backend: str | None = None) -> Any:
         """One row per strategy, repetition and round, as a pandas or polars data frame."""
@@ -71,7 +79,10 @@ class Simulation:
         return make_frame(columns, backend)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the error against the labels, and the chosen k; bands are ± one standard error.
+        """Draw the error against the labels, and the chosen k, means over the repetitions.
+
+        Bands are ± one standard error of that mean: how far other splits and starts would move it.
+        Repetitions share their samples, so other samples could move it farther.
 
         Parameters
         ----------
@@ -94,19 +105,25 @@ class Simulation:
             if self.oracle_neighbors is not None:
                 best = self.oracle_neighbors[strategy]
                 self._draw(right, strategy, best, "--", f"best k for {strategy}")
-        left.set(xlabel="labels", ylabel="error (%)", title="error of the classifier")
+        left.set(xlabel="labels", ylabel="error (%)", title=f"error on {self.measured_on}")
         right.set(xlabel="labels", ylabel="n_neighbors", title="chosen number of neighbours")
         for one in (left, right):
             one.grid(alpha=0.3)
-            one.legend()
+            one.legend(title=self._bands(), title_fontsize="small")
         return ax
+
+    def _bands(self) -> str:
+        repetitions = len(next(iter(self.errors.values())))
+        if repetitions == 1:
+            return "one repetition"
+        return f"mean ± standard error, {repetitions} repetitions"
 
     def _draw(self, ax: Any, strategy: str, table: Any, style: str, label: str) -> None:
         mean = table.mean(axis=0)
         color = _COLORS.get(strategy)
         (line,) = ax.plot(self.n_labels, mean, style, color=color, linewidth=1.3, label=label)
         if len(table) > 1 and style == "-":
-            spread = table.std(axis=0, ddof=1) / np.sqrt(len(table))
+            spread = _standard_error(table)
             ax.fill_between(
                 self.n_labels, mean - spread, mean + spread, color=line.get_color(), alpha=0.2,
                 linewidth=0,
@@ -114,8 +131,20 @@ class Simulation:
 
     def __repr__(self) -> str:
         repetitions, rounds = next(iter(self.errors.values())).shape
-        finals = ", ".join(f"{name} {error:.2%}" for name, error in self.final_errors.items())
-        return (
-            f"Simulation({repetitions} repetitions of {rounds - 1} rounds, "
-            f"{self.n_labels[0]} to {self.n_labels[-1]} labels: final error {finals})"
+        spread = self.standard_errors if repetitions > 1 else {}
+        finals = ", ".join(
+            f"{name} {error:.2%}" + (f" ± {spread[name]:.2%}" if spread else "")
+            for name, error in self.final_errors.items()
         )
+        return (
+            f"Simulation({repetitions} repetition{'s' * (repetitions > 1)} of {rounds - 1} rounds, "
+            f"{self.n_labels[0]} to {self.n_labels[-1]} labels; final error on {self.measured_on}"
+            f"{', ± standard error over repetitions' if spread else ''}: {finals})"
+        )
+
+
+def _standard_error(table: Any) -> Any:
+    """Of the mean over repetitions, for each round."""
+    if len(table) < 2:
+        return np.full(table.shape[1], np.nan)
+    return table.std(axis=0, ddof=1) / np.sqrt(len(table))

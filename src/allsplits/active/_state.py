@@ -81,6 +81,17 @@ class State:
         classes, codes = check_labels(labels, len(rows), several=False)
         return PartialLabels(self.n_samples, rows, classes, codes)
 
+    def table(self) -> dict[str, list[Any]]:
+        """Columns with one value per sample."""
+        status = ["pool"] * self.n_samples
+        labels: list[Any] = [None] * self.n_samples
+        rounds: list[int | None] = [None] * self.n_samples
+        for number, one in enumerate(self.rounds):
+            for row, label in zip(one.indices, one.labels, strict=True):
+                status[row] = "skipped" if label is None else "labelled"
+                labels[row], rounds[row] = label, number
+        return {"status": status, "label": labels, "round": rounds}
+
     def history(self) -> dict[str, list[Any]]:
         """Columns with one value per round."""
         sizes: list[int] = []

@@ -1,23 +1,18 @@
-"""Files that survive crashes: at every moment they hold the old document or the new, complete.
-
-The format is JSON: readable by eye, by any language, and nothing in it can run when it is read.
-"""
+"""Documents as bytes and back: JSON, readable by eye, and nothing in it can run when it is read."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._files import replace_file
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["fingerprint", "read_document", "to_plain", "write_document"]
+__all__ = ["decode_document", "encode_document", "fingerprint", "read_bytes", "to_plain"]
 
 
 def fingerprint(X: NDArray[np.float64]) -> dict[str, Any]:
@@ -47,33 +42,54 @@ def to_plain(name: str, value: Any) -> Any:
     )
 
 
-def write_document(path: Path, document: dict[str, Any]) -> None:
-    """Replace the file in one step; return when it is on the disk."""
-
-    def write(file: BinaryIO) -> None:
-        text = io.TextIOWrapper(file, encoding="utf-8")
-        json.dump(document, text, indent=1)
-        text.detach()
-
-    replace_file(path, write, one_writer=True)
+def encode_document(document: dict[str, Any]) -> bytes:
+    """The document as text in UTF-8."""
+    return json.dumps(document, indent=1).encode()
 
 
-def read_document(path: Path, format_name: str, version: int) -> dict[str, Any]:
-    """Read a document of ours, or say what is wrong with the file."""
+def read_bytes(path: Path, format_name: str) -> bytes:
+    """What is in a file of ours, or what is wrong with it."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        return path.read_bytes()
     except FileNotFoundError:
         raise InvalidInputError(
             f"path must be a saved {format_name}; {path} is not there"
         ) from None
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except OSError as error:
+        raise InvalidInputError(
+            f"path must be a saved {format_name}; cannot read {path}: {error.strerror}"
+        ) from error
+
+
+def decode_document(
+    data: bytes, path: Path, format_name: str, versions: tuple[int, ...]
+) -> dict[str, Any]:
+    """Read a document of ours, or say what is wrong with the file."""
+    try:
+        document = json.loads(data.decode(), parse_constant=_refuse_constant)
+    except RecursionError:
+        raise InvalidInputError(
+            f"path must be a saved {format_name}; cannot read {path}: lists within lists too deep"
+        ) from None
+    except ValueError as error:  # not UTF-8, not JSON, a number of thousands of digits
         raise InvalidInputError(
             f"path must be a saved {format_name}; cannot read {path}: {error}"
         ) from error
     found = document.get("format") if isinstance(document, dict) else None
-    if found != format_name or document.get("version") != version:
+    version = document.get("version") if found == format_name else None
+    if version not in versions or isinstance(version, bool):
         raise InvalidInputError(
-            f"path must be a saved {format_name} of version {version}; {path} holds {found!r}"
-            + (f" of version {document.get('version')!r}" if found == format_name else "")
+            f"path must be a saved {format_name} of version {max(versions)}; {path} holds "
+            f"{_shortened(found)}"
+            + (f" of version {_shortened(version)}" if found == format_name else "")
         )
     return dict(document)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _shortened(value: Any, most: int = 60) -> str:
+    text = repr(value)
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -39,7 +39,7 @@ def choose_neighbors(
     labels: NDArray[Any],
     candidates: list[int],
     metric: Metric,
-    tune_p: int,
+    leave_out: int,
     largest: int,
     options: Options,
 ) -> tuple[int, float]:
@@ -49,11 +49,11 @@ def choose_neighbors(
     candidate is taken and the accuracy is NaN. `reference` holds the labelled points, or the
     distances between them; `largest` is the most voters that can be used.
     """
-    fitting = [k for k in candidates if k <= min(largest, len(labels) - tune_p)]
+    fitting = [k for k in candidates if k <= min(largest, len(labels) - leave_out)]
     if len(candidates) == 1 or not fitting or len(np.unique(labels)) < 2:
         return candidates[0], float("nan")
     curve = validation_curve(
-        classifier_for(1, metric), reference, labels, n_neighbors=fitting, cv=LeavePOut(tune_p),
+        classifier_for(1, metric), reference, labels, n_neighbors=fitting, cv=LeavePOut(leave_out),
         distance_ties=options.distance_ties, label_ties=options.label_ties, n_jobs=options.n_jobs,
     )  # fmt: skip
     return curve.best, curve.best_score

@@ -32,14 +32,23 @@ class Votes:
 
 
 def ask_committee(
-    found: Candidates, labels: PartialLabels, k: int, p: int, reference: Floats, options: Options
+    found: Candidates,
+    labels: PartialLabels,
+    k: int,
+    leave_out: int,
+    reference: Floats,
+    options: Options,
 ) -> Votes:
-    """Shares of the committee on `reference`, the labelled points; memory for a block at a time."""
+    """Shares of the committee on `reference`, the labelled points; memory for a block at a time.
+
+    While there are fewer than k + leave_out labels there is no committee: it agrees on everything,
+    as it does while all labels have one class, so that any candidate is as useful as any other.
+    """
     n_classes = len(labels.classes)
-    if n_classes == 1:
+    if n_classes < 2 or len(labels.rows) < k + leave_out:
         return Votes(found, np.ones((len(found), 1)), 0.0)
     n_threads = thread_count(options.n_jobs)
-    committee = Committee(labels.codes, n_classes, k, p, options)
+    committee = Committee(labels.codes, n_classes, k, leave_out, options)
     search = CrossSearch(reference, found.metric, committee.depth, n_threads)
     shares = np.empty((len(found), n_classes))
     with progress_bar(options.progress, "asking the committee", len(found)) as step:

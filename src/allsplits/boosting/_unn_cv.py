@@ -143,8 +143,7 @@ class UNNClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         points, targets = read_training(self, X, y)
         scorer = check_scoring(self._model(1, 1.0), scoring=self.scoring)
         folds = list(check_cv(self.cv, targets.y, classifier=True).split(points, targets.y, groups))
-        most = min(len(train) for train, _ in folds) - 1
-        ks = keep_fitting("n_neighbors", ks, most, "the other samples of the smallest training set")
+        ks = _keep_fitting(ks, folds)
         self.scores_ = self._score(points, targets, folds, ks, thetas, scorer)
         self.best_params_ = self.scores_.best
         self.best_score_ = self.scores_.best_score
@@ -255,6 +254,12 @@ def _first_rounds(history: History, n_rounds: int) -> History:
         np.minimum(history.n_rounds, n_rounds),
         history.margins,
     )
+
+
+def _keep_fitting(ks: list[int], folds: list[Any]) -> list[int]:
+    """Candidates that fit every fold; called by `fit`, at whose caller the warning points."""
+    most = min(len(train) for train, _ in folds) - 1
+    return keep_fitting("n_neighbors", ks, most, "the other samples of the smallest training set")
 
 
 def _check_thetas(theta: Any) -> list[float]:

@@ -20,8 +20,7 @@ __all__ = ["number_places", "refuse_huge", "uncontradicted", "warn_of_contradict
 def refuse_huge(points: NDArray[np.float64]) -> None:
     """Raise if squares of differences would overflow, which would make all points copies."""
     if len(points):
-        # The common check wants two samples.
-        check_points(points if len(points) > 1 else np.repeat(points, 2, axis=0))
+        check_points(points, at_least=1)
 
 
 def number_places(X: NDArray[np.float64]) -> tuple[NDArray[np.intp], int]:

@@ -27,7 +27,7 @@ def start_labels(labels=TRUTH, rows=START):
 
 
 def started(**parameters):
-    settings = {"n_neighbors": range(1, 11), "tune_p": 3, "random_state": 0, **parameters}
+    settings = {"n_neighbors": range(1, 11), "tune_leave_out": 3, "random_state": 0, **parameters}
     return ActiveLearner(**settings).fit(X, start_labels())
 
 
@@ -40,7 +40,7 @@ def same(one, other):
 
 
 def test_asking_is_the_committees_choice():
-    learner = started(p=2)
+    learner = started(leave_out=2)
     agreement = CommitteeQuery(learner.n_neighbors_, 2).agreement(X, start_labels())
     asked = learner.ask(6)
     found = agreement[np.searchsorted(learner.pool_, asked)]
@@ -125,7 +125,7 @@ def test_labels_can_be_corrected_when_meant():
 
 def test_from_no_labels_to_all():
     """Random samples until there is a committee; the last batch may be smaller."""
-    learner = ActiveLearner(3, p=2, random_state=0).fit(X[:23])
+    learner = ActiveLearner(3, leave_out=2, random_state=0).fit(X[:23])
     assert learner.ask(3).shape == (3,)
     while len(learner.pool_) >= 4:
         asked = learner.ask(4)
@@ -140,7 +140,7 @@ def test_from_no_labels_to_all():
 
 def test_a_class_may_be_met_late():
     labels = np.array(["bird", "cat", "dog"])[np.arange(120) % 3]
-    learner = ActiveLearner(range(1, 4), tune_p=2, random_state=0).fit(X)
+    learner = ActiveLearner(range(1, 4), tune_leave_out=2, random_state=0).fit(X)
     learner.teach(range(0, 30, 3), labels[0:30:3])
     assert learner.classes_.tolist() == ["bird"]
     assert learner.n_neighbors_ == 1
@@ -162,7 +162,9 @@ LABELS = {
 def test_saved_and_loaded_is_the_same_learner(classes, tmp_path):
     labels = classes[TRUTH]
     y = [labels[i] if i < 20 else None for i in range(120)]
-    learner = ActiveLearner(range(1, 8), tune_p=2, p=2, utility="entropy", diversity=3).fit(X, y)
+    learner = ActiveLearner(
+        range(1, 8), tune_leave_out=2, leave_out=2, utility="entropy", diversity=3
+    ).fit(X, y)
     for _ in range(2):
         asked = learner.ask(3)
         learner.teach(asked, [*labels[asked[:2]], None])
@@ -233,7 +235,7 @@ def test_a_refused_teach_changes_nothing(tmp_path):
 
 def test_distances_in_place_of_points(tmp_path):
     D = pairwise_distances(X)
-    settings = {"n_neighbors": range(1, 6), "tune_p": 3, "random_state": 0}
+    settings = {"n_neighbors": range(1, 6), "tune_leave_out": 3, "random_state": 0}
     by_points = ActiveLearner(**settings).fit(X, start_labels())
     by_distances = ActiveLearner(**settings, metric="precomputed").fit(D, start_labels())
     for _ in range(3):
@@ -271,3 +273,68 @@ def test_seeds_decide_between_equals():
     assert len(asked) > 1
     rounds = np.random.RandomState(5)
     assert started(random_state=rounds).seed_ != started(random_state=rounds).seed_
+
+
+def test_a_file_of_the_first_version_is_read(tmp_path):
+    """There the numbers of samples left out were called p and tune_p."""
+    learner = started(leave_out=2, autosave=tmp_path / "labels.json").teach([40, 41], [0, 1])
+    learner.close()
+    text = (tmp_path / "labels.json").read_text()
+    for old, new in {'"version": 2': '"version": 1', "tune_leave_out": "tune_p"}.items():
+        text = text.replace(old, new)
+    (tmp_path / "labels.json").write_text(text.replace("leave_out", "p"))
+    assert '"p": 2' in (tmp_path / "labels.json").read_text()
+    same(ActiveLearner.load(tmp_path / "labels.json", X), learner)
+
+
+def test_asking_before_there_is_a_committee():
+    """With no labels, too few, or one class: at random, all the pool in the end, spread if wanted.
+
+    Two far places with 3 and 97 samples: a batch that is spread has both of them.
+    """
+    places = np.repeat([[0.0], [100.0]], [3, 97], axis=0)
+    for y in (None, [0] * 3 + [None] * 97, [0] * 6 + [None] * 94):
+        plain = [
+            ActiveLearner(5, random_state=seed).fit(places, y).ask(2).tolist() for seed in range(30)
+        ]
+        assert len({tuple(one) for one in plain}) > 20
+    spread = [
+        ActiveLearner(5, diversity=50, random_state=seed).fit(places).ask(2) for seed in range(10)
+    ]
+    assert all(len(set(places[one].ravel())) == 2 for one in spread)
+
+
+def test_row_names_of_a_pandas_frame_are_kept(tmp_path):
+    barcodes = [f"cell-{i:03}" for i in RNG.permutation(120)]
+    frame = pd.DataFrame(X, index=barcodes)
+    learner = ActiveLearner(3, random_state=0).fit(frame, pd.Series(start_labels(), barcodes))
+    asked = learner.ask(3)
+    learner.teach(asked, [1, None, 0])
+    learner.save(tmp_path / "labels.json")
+    for one in (learner, ActiveLearner.load(tmp_path / "labels.json", frame)):
+        table = one.frame("pandas")
+        assert list(table.columns) == ["row", "name", "status", "label", "round"]
+        assert table["name"].tolist() == barcodes
+        assert table.loc[asked, "name"].tolist() == frame.index[asked].tolist()
+        assert table.loc[asked, "status"].tolist() == ["labelled", "skipped", "labelled"]
+        assert table.loc[asked, "round"].tolist() == [1, 1, 1]
+        assert (table["status"] == "labelled").sum() == 22
+        assert table["row"].tolist() == list(range(120))
+        assert one.frame("polars")["name"].to_list() == barcodes
+    labelled = table[table["status"] == "labelled"]
+    np.testing.assert_array_equal(labelled["label"].astype(int), learner.labels_)
+
+
+@pytest.mark.parametrize("data", [X, pd.DataFrame(X), pl.DataFrame(X)], ids=["numpy", "pd", "pl"])
+def test_rows_without_names_have_numbers(data):
+    table = ActiveLearner(3).fit(data, start_labels()).frame("pandas")
+    assert list(table.columns) == ["row", "status", "label", "round"]
+    assert table["status"].tolist() == ["labelled"] * 20 + ["pool"] * 100
+
+
+def test_a_label_that_cannot_be_saved_changes_nothing(tmp_path):
+    path = tmp_path / "labels.json"
+    learner = ActiveLearner(1, autosave=path).fit(X[:5])
+    with pytest.raises(ValueError, match="label"):
+        learner.teach([0, 1], [10**5000, 1])
+    assert len(learner.pool_) == 5

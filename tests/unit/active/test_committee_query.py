@@ -251,3 +251,19 @@ def test_it_has_scikit_learns_manners(capsys):
     assert repr(strategy) == "CommitteeQuery(n_neighbors=3, progress=True, utility='margin')"
     strategy.agreement(X, Y)
     assert "asking the committee" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("known", [0, 1, 6])
+@pytest.mark.parametrize("candidates", [None, POOL, X[POOL]], ids=["none", "rows", "points"])
+def test_before_there_is_a_committee_candidates_are_drawn(known, candidates):
+    """Fewer than k + p labels, even none: a random batch, all equally useful."""
+    y = partly(TRUTH, np.arange(known))
+    drawn = set()
+    for seed in range(20):
+        strategy = CommitteeQuery(5, 2, random_state=seed)
+        asked, utilities = strategy.query(X, y, candidates, batch_size=3, return_utilities=True)
+        assert len(set(asked)) == 3
+        assert not (set(asked) & set(range(known)) and candidates is None)
+        assert set(utilities[0][~np.isnan(utilities[0])]) == {0.0}
+        drawn.add(tuple(asked))
+    assert len(drawn) > 15

@@ -119,8 +119,9 @@ def test_progress_is_shown_only_when_asked(wine, capsys):
 
 def test_candidates_that_do_not_fit_are_dropped_aloud(wine):
     X, y = (part[::8] for part in wine)
-    with pytest.warns(UserWarning, match=r"n_neighbors above 14"):
+    with pytest.warns(UserWarning, match=r"n_neighbors above 14") as warned:
         model = UNNClassifierCV((1, 3, 40), theta=(0.5,), cv=FOLDS).fit(X, y)
+    assert [one.filename for one in warned] == [__file__]
     assert list(model.scores_.n_neighbors) == [1, 3]
     refused(lambda: UNNClassifierCV((40,), cv=FOLDS).fit(X, y), "n_neighbors", "14", "40")
 
