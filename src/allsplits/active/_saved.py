@@ -31,8 +31,6 @@ from allsplits.exceptions import AllSplitsError, InvalidInputError
 __all__ = ["SavedLearner", "damaged"]
 
 _FORMAT, _VERSION = "allsplits.ActiveLearner", 2
-#: Names of parameters in files of version 1.
-_RENAMED = {"p": "leave_out", "tune_p": "tune_leave_out"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class SavedLearner:
     @classmethod
     def decode(cls, data: bytes, path: Path) -> SavedLearner:
         """Read the content of a file, or say what is wrong with it."""
-        document = decode_document(data, path, _FORMAT, (1, _VERSION))
+        document = decode_document(data, path, _FORMAT, _VERSION)
         try:
             params = _read_params(document)
             shape = _read_shape(_field(document, "X", dict))
@@ -121,8 +119,6 @@ def _field(document: Any, name: str, kind: type, within: str = "") -> Any:
 def _read_params(document: dict[str, Any]) -> dict[str, Any]:
     """The parameters as they were: lists among those of the metric were arrays."""
     params = _field(document, "params", dict)
-    if document["version"] == 1:
-        params = {_RENAMED.get(name, name): value for name, value in params.items()}
     seed = params.get("random_state")
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise InvalidInputError(

@@ -61,9 +61,7 @@ def read_bytes(path: Path, format_name: str) -> bytes:
         ) from error
 
 
-def decode_document(
-    data: bytes, path: Path, format_name: str, versions: tuple[int, ...]
-) -> dict[str, Any]:
+def decode_document(data: bytes, path: Path, format_name: str, version: int) -> dict[str, Any]:
     """Read a document of ours, or say what is wrong with the file."""
     try:
         document = json.loads(data.decode(), parse_constant=_refuse_constant)
@@ -76,12 +74,12 @@ def decode_document(
             f"path must be a saved {format_name}; cannot read {path}: {error}"
         ) from error
     found = document.get("format") if isinstance(document, dict) else None
-    version = document.get("version") if found == format_name else None
-    if version not in versions or isinstance(version, bool):
+    other = document.get("version") if found == format_name else None
+    if other != version or isinstance(other, bool):
         raise InvalidInputError(
-            f"path must be a saved {format_name} of version {max(versions)}; {path} holds "
+            f"path must be a saved {format_name} of version {version}; {path} holds "
             f"{_shortened(found)}"
-            + (f" of version {_shortened(version)}" if found == format_name else "")
+            + (f" of version {_shortened(other)}" if found == format_name else "")
         )
     return dict(document)
 

@@ -275,18 +275,6 @@ def test_seeds_decide_between_equals():
     assert started(random_state=rounds).seed_ != started(random_state=rounds).seed_
 
 
-def test_a_file_of_the_first_version_is_read(tmp_path):
-    """There the numbers of samples left out were called p and tune_p."""
-    learner = started(leave_out=2, autosave=tmp_path / "labels.json").teach([40, 41], [0, 1])
-    learner.close()
-    text = (tmp_path / "labels.json").read_text()
-    for old, new in {'"version": 2': '"version": 1', "tune_leave_out": "tune_p"}.items():
-        text = text.replace(old, new)
-    (tmp_path / "labels.json").write_text(text.replace("leave_out", "p"))
-    assert '"p": 2' in (tmp_path / "labels.json").read_text()
-    same(ActiveLearner.load(tmp_path / "labels.json", X), learner)
-
-
 def test_asking_before_there_is_a_committee():
     """With no labels, too few, or one class: at random, all the pool in the end, spread if wanted.
 

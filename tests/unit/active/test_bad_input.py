@@ -107,7 +107,7 @@ def fit(X=X, y=Y, **parameters):
         (fit(y=[1, "a"] * 15), ["y", "one kind"]),
         (fit(autosave="/no/such/folder/labels.json"), ["autosave", "folder"]),
         (fit(autosave="here", metric=lambda a, b: 1.0), ["metric", "saved", "function"]),
-        (fit(autosave="here", metric_params={"V": object()}), ["metric_params", "saved"]),
+        (fit(autosave="here", metric_params={"V": object()}), ["metric_params", "V"]),
     ],
 )
 def test_fit(call, words):
