@@ -15,12 +15,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from allsplits._frames import make_frame
-from allsplits._validation import check_choice, check_count, check_points
+from allsplits._frames import make_frame, row_names
+from allsplits._validation import check_choice, check_count, check_points, check_same_rows
 from allsplits.active._autosave import Autosave, resolve, save_once
 from allsplits.active._candidates import Candidates
 from allsplits.active._labels import read_start, read_taught
-from allsplits.active._rows import read_rows, row_names
+from allsplits.active._rows import read_rows
 from allsplits.active._saved import SavedLearner, damaged
 from allsplits.active._state import Round, State
 from allsplits.active._store import fingerprint, to_plain
@@ -145,6 +145,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         file = None if self.autosave is None else Autosave(self.autosave)
         if file is not None:
             file.check_unchanged()
+        check_same_rows(X=X, y=y)
         points = self._read_points(X)
         self._check_fits(len(points))
         found = read_start(y, len(points), self.missing_label)

@@ -1,16 +1,15 @@
-"""Row numbers of X, as users give them, and the names of rows."""
+"""Row numbers of X, as users give them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
-__all__ = ["read_rows", "row_names"]
+__all__ = ["read_rows"]
 
 
 def read_rows(name: str, values: Any, n_samples: int) -> NDArray[np.intp]:
@@ -28,13 +27,3 @@ def read_rows(name: str, values: Any, n_samples: int) -> NDArray[np.intp]:
     if len(np.unique(rows)) < len(rows):
         raise InvalidInputError(f"{name} must hold each row number once; got repeats")
     return rows.astype(np.intp)
-
-
-def row_names(X: Any) -> NDArray[Any] | None:
-    """The index of a pandas frame; None for others, and for one that only counts the rows."""
-    frame = nw.from_native(X, pass_through=True, eager_only=True)
-    index = nw.maybe_get_index(frame) if isinstance(frame, nw.DataFrame) else None
-    if index is None:
-        return None
-    names = np.asarray(index, dtype=object)
-    return None if names.tolist() == list(range(len(names))) else names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,11 +34,16 @@ def write_report(
     *, path: str, image_shape: tuple[int, ...] | None,
 ) -> None:  # fmt: skip
     """Write the page, with the learning curve of the chosen model unless groups are kept whole."""
+    import numpy as np
+
     from allsplits import learning_curve, report
 
+    names = labelled.data.names
+    if names is not None:
+        best = replace(best, row_names=np.array(names))
     curves = [] if over_k is None else [over_k]
+    estimator = model.estimator(best.n_neighbors, labelled.regression)
     if labelled.data.groups is None:
-        estimator = model.estimator(best.n_neighbors, labelled.regression)
         with screen.noting(labelled.data.notes):
             sizes = learning_curve(
                 estimator, labelled.data.X, labelled.y, scoring=model.scoring,
@@ -46,7 +52,8 @@ def write_report(
         curves.append(sizes)
     with screen.waiting("writing the report"):
         report(
-            best, X=labelled.data.X, curves=curves, feature_names=labelled.data.features,
-            image_shape=image_shape, title=f"{Path(labelled.name).name}: {labelled.target}",
+            best, X=labelled.data.X, estimator=estimator, curves=curves,
+            feature_names=labelled.data.features, image_shape=image_shape,
+            title=f"{Path(labelled.name).name}: {labelled.target}",
             notes=labelled.data.notes, path=path,
         )  # fmt: skip

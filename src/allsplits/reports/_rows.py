@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits._frames import row_names
 from allsplits._validation import check_points
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import NeighborOrder
@@ -41,7 +42,8 @@ class Rows:
             if image_shape is not None:
                 raise InvalidInputError("image_shape needs X, the samples themselves; got none")
             return None
-        row_names = _row_names(X)
+        names_of_rows = row_names(X)
+        shown_names = None if names_of_rows is None else [as_text(n) for n in names_of_rows]
         columns: Any = nw.from_native(X, pass_through=True, eager_only=True)
         if not isinstance(columns, nw.DataFrame) or image_shape is not None:
             columns = check_points(X, at_least=1, allow_nan=True)
@@ -55,7 +57,7 @@ class Rows:
         shape = check_image_shape(image_shape, n_features)
         low, high = (0.0, 1.0) if shape is None else _range(columns)
         return cls(
-            [as_text(name) for name in names], row_names, columns, n_features, shape, low, high
+            [as_text(name) for name in names], shown_names, columns, n_features, shape, low, high
         )
 
     def values(self, row: int) -> list[str]:
@@ -76,15 +78,6 @@ class Rows:
         if self.image_shape is None:
             return None
         return png_address(self.columns[row], self.image_shape, self.low, self.high)
-
-
-def _row_names(X: Any) -> list[str] | None:
-    """The index of a pandas frame, unless it only counts the rows."""
-    frame = nw.from_native(X, pass_through=True, eager_only=True)
-    index = nw.maybe_get_index(frame) if isinstance(frame, nw.DataFrame) else None
-    if index is None or list(index) == list(range(len(index))):
-        return None
-    return [as_text(name) for name in index]
 
 
 def _check_names(given: Any, names: list[str]) -> list[Any]:

@@ -64,5 +64,5 @@ def _describe(
 def _name(evaluation: Evaluation, rows: Rows | None, row: int) -> str | None:
     if rows is not None and rows.row_names is not None:
         return rows.row_names[row]
-    names = getattr(evaluation, "row_names", None)
+    names = evaluation.row_names
     return None if names is None else as_text(names[row])
