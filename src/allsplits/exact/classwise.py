@@ -27,8 +27,9 @@ from allsplits.exact._kernels_counts import score_counts
 from allsplits.exact._kernels_draws import hypergeometric_table
 from allsplits.exact._kernels_hits import hit_counts
 from allsplits.exact._kernels_nearest import nearest_counts
+from allsplits.exact._kernels_shots import score_shots
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column
-from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
+from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows, tie_runs
 from allsplits.exact.rational_classwise import exact_class_hits, exact_class_right
 from allsplits.exact.uniform import legendre_rules
 from allsplits.orders import NeighborOrder
@@ -168,6 +169,7 @@ class ClasswiseVote:
         width = problem.n_classes if every_class else len(self.ks)
         out = np.zeros((order.n_samples, len(self.trains), width))
         rows = (order.indptr, problem.codes[order.flat_indices], order.tied, own)
+        untied = (order.indptr, rows[1], own)
         pools = (kinds, drawing.table_of, drawing.own_table_of)
         tabled = (starts, drawing.pools, drawing.remaining, tables, self.depth)
 
@@ -180,9 +182,18 @@ class ClasswiseVote:
                                self.depth, every_class, options.average, options.tol / 8, *times,
                                out)  # fmt: skip
             else:
+                for first, last, has_ties in tie_runs(order, options.average, start, stop):
+                    votes(first, last, has_ties)
+
+        def votes(start: int, stop: int, has_ties: bool) -> None:
+            if has_ties:
                 score_counts(*rows, start, stop, *pools, *tabled, every_class, options.average,
                              options.share, self.ks, options.tol / 8, *times, self.nodes,
                              self.weights, out)  # fmt: skip
+            else:
+                score_shots(*untied, start, stop, *pools, *tabled, drawing.drawn, every_class,
+                            options.share, self.ks, options.tol / 8, self.nodes, self.weights,
+                            out)  # fmt: skip
 
         map_row_ranges(run, order.n_samples, n_threads)
         if problem.vote == "majority":

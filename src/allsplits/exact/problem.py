@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from allsplits.exact.masses import Column
 from allsplits.exact.weights import VoteWeights
 from allsplits.orders import NeighborOrder, SearchReport, iter_parts
 
-__all__ = ["Answer", "Exclusion", "Options", "Problem", "RowValues", "Solver", "run"]
+__all__ = ["Answer", "Exclusion", "Options", "Problem", "RowValues", "Solver", "run", "tie_runs"]
 
 Floats = NDArray[np.float64]
 
@@ -217,6 +218,26 @@ def _of_allowed(
 ) -> Any:
     """The part of an order from which excluded candidates are taken first."""
     return part(exclusion.apply(order, codes), n_threads)
+
+
+def tie_runs(
+    order: NeighborOrder, average: bool, start: int, stop: int
+) -> Iterator[tuple[int, int, bool]]:
+    """Consecutive rows from start to stop that have ties to average over, or have none.
+
+    Yields (first, last, has ties); without ties the votes take a shorter way.
+    """
+    has_ties = np.zeros(stop - start, dtype=bool)
+    if average:
+        low, high = order.indptr[start], order.indptr[stop]
+        heads = order.indptr[start:stop] - low
+        filled = np.diff(order.indptr[start : stop + 1]) > 0
+        if filled.any():
+            has_ties[filled] = np.logical_or.reduceat(order.tied[low:high], heads[filled])
+    cuts = [0, *(np.flatnonzero(np.diff(has_ties)) + 1).tolist(), stop - start]
+    for first, last in pairwise(cuts):
+        if first < last:
+            yield start + first, start + last, bool(has_ties[first])
 
 
 def own_rows(order: NeighborOrder) -> slice:
