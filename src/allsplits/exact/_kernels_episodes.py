@@ -3,39 +3,108 @@
 The nearest support item of a query is an item of class d if d is in the episode and nobody of the
 episode's other classes is drawn before it. A class with n of its N items passed is silent so far
 with probability s = C(N-n, α)/C(N, α); over random sets of other classes the silent product
-averages to an elementary symmetric polynomial of the s, divided by the number of sets.
+averages to an elementary symmetric polynomial of the s, divided by the number of sets. Cases (an
+item that may be the nearest; in a tie group, a class at a time node) are put side by side.
 """
 
 import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import group_end
-from allsplits.exact._kernels_nearest import first_tied, survive_tied
+from allsplits.exact._kernels_nearest import first_tied, has_ties, survive_tied
 
 __all__ = ["episode_scores"]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _mean_of_products(silent, present, n_present, skip_a, skip_b, m, n_others, choose, poly):
-    """Mean over all m-subsets of the other classes of the product of their silent chances.
+#: Cases side by side.
+LANES = 32
 
-    Classes not met yet are silent for certain; choose[a, b] are binomial coefficients.
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _mean_products(cases, y, m, means):
+    """means[r, x] = mean over all r-subsets of the classes but y of the products of cases[:, x].
+
+    For r = m - 1 and m; fewer are on the way.
     """
-    poly[0] = 1.0
-    for r in range(1, m + 1):
-        poly[r] = 0.0
-    met = np.int64(0)
-    for e in range(n_present):
-        d = present[e]
-        if d == skip_a or d == skip_b:
+    for r in range(m + 1):
+        for x in range(LANES):
+            means[r, x] = 1.0 if r == 0 else 0.0
+    n_others, met = len(cases) - 1, 0
+    for d in range(len(cases)):
+        if d == y:
             continue
         met += 1
-        for r in range(min(met, m), 0, -1):
-            poly[r] += silent[d] * poly[r - 1]
-    total = 0.0
-    for r in range(min(met, m) + 1):
-        total += poly[r] * choose[n_others - met, m - r]
-    return total / choose[n_others, m]
+        # Fewer than m - 1 less the classes to come lead nowhere.
+        for r in range(min(met, m), max(0, m - n_others + met - 2), -1):
+            # C(n, r-1)/C(n, r): sums of products over all r-subsets, divided by their number.
+            ratio = r / (n_others - r + 1.0)
+            for x in range(LANES):
+                means[r, x] += ratio * cases[d, x] * means[r - 1, x]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _add_cases(n_cases, cases, y, n_way, classes, factors, turned, means, every_class, out):
+    """Add up the cases: the other classes of the episode are silent so far."""
+    m, n_others = n_way - 1, len(turned) - 1
+    for c in range(len(turned)):
+        for x in range(LANES):
+            turned[c, x] = cases[x, c]
+    _mean_products(turned, y, m, means)
+    # d is in the episode of y with probability m/n, and products that hold d are zero: the mean
+    # over all (m-1)-subsets of n classes is that of the subsets without d times (n-m+1)/n.
+    of_others = m / (n_others - m + 1.0)
+    for x in range(n_cases):
+        mean = means[m, x] if classes[x] == y else of_others * means[m - 1, x]
+        out[classes[x] if every_class else 0] += factors[x] * mean
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _put_case(x, d, y, first, silent, cases, classes, factors):
+    """Case x: an item of class d is the first of its class with the probability `first`."""
+    for c in range(len(silent)):
+        cases[x, c] = silent[c]
+    cases[x, d] = 0.0
+    classes[x] = d
+    factors[x] = first if d == y else first * silent[y]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _score_untied(
+    labels, first, last, y, sizes, n_way, k_shot, every_class, silent, unseen, cases, classes,
+    factors, turned, means, out,
+):  # fmt: skip
+    """A row without ties: one case for each item, or for each of the query's own class."""
+    for d in range(len(sizes)):
+        silent[d] = 1.0
+        unseen[d] = sizes[d] - (1.0 if d == y else 0.0)
+    n_cases = np.int64(0)
+    for e in range(first, last):
+        d = labels[e]
+        if every_class or d == y:
+            share = silent[d] * (k_shot / unseen[d])
+            _put_case(n_cases, d, y, share, silent, cases, classes, factors)
+            n_cases += 1
+        silent[d] *= max(unseen[d] - k_shot, 0.0) / unseen[d]
+        unseen[d] -= 1.0
+        if n_cases == LANES or e == last - 1:
+            _add_cases(
+                n_cases, cases, y, n_way, classes, factors, turned, means, every_class, out
+            )
+            n_cases = np.int64(0)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _pass_group(members, n_members, counts, group, own, sizes, k_shot, silent_before, silent):
+    """Chances to be silent after a whole tie group."""
+    for m in range(n_members):
+        d = members[m]
+        pool = sizes[d] - (1 if d == own else 0)
+        for passed in range(group[d]):
+            left = pool - counts[d] - passed
+            silent_before[d] *= max(left - k_shot, 0) / left
+        silent[d] = silent_before[d]
+        counts[d] += group[d]
+        group[d] = 0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -54,36 +123,37 @@ def episode_scores(
     time_starts,
     time_nodes,
     time_weights,
-    choose,
     out,
 ):
     """P(right) in out[i, 0], or with every_class P(each class) in out[i, class]."""
     n_classes = len(sizes)
     counts = np.zeros(n_classes, np.int64)
     group = np.zeros(n_classes, np.int64)
-    seen = np.zeros(n_classes, np.bool_)
-    present = np.empty(n_classes, np.int64)
     members = np.empty(n_classes, np.int64)
-    silent_before = np.ones(n_classes)
-    silent = np.ones(n_classes)
-    poly = np.empty(n_way + 1)
+    silent_before = np.empty(n_classes)
+    silent = np.empty(n_classes)
+    cases = np.zeros((LANES, n_classes))
+    classes = np.empty(LANES, np.int64)
+    factors = np.empty(LANES)
+    turned = np.empty((n_classes, LANES))
+    means = np.empty((n_way, LANES))
     for i in range(start, stop):
         y = own[i]
-        counts[:] = 0
-        seen[:] = False
-        silent_before[:] = 1.0
-        silent[:] = 1.0
-        n_present = np.int64(0)
+        if not (average and has_ties(tied, indptr[i], indptr[i + 1])):
+            _score_untied(
+                labels, indptr[i], indptr[i + 1], y, sizes, n_way, k_shot, every_class, silent,
+                silent_before, cases, classes, factors, turned, means, out[i],
+            )  # fmt: skip
+            continue
+        for d in range(n_classes):
+            counts[d], silent_before[d], silent[d] = 0, 1.0, 1.0
+        n_cases = np.int64(0)
         position = indptr[i]
         while position < indptr[i + 1]:
             end = group_end(tied, position, indptr[i + 1], average)
             n_members = 0
             for e in range(position, end):
                 d = labels[e]
-                if not seen[d]:
-                    seen[d] = True
-                    present[n_present] = d
-                    n_present += 1
                 if group[d] == 0:
                     members[n_members] = d
                     n_members += 1
@@ -91,52 +161,30 @@ def episode_scores(
             order = (end - position + 1) // 2 if every_class or group[y] > 0 else 0
             for q in range(order):
                 node = time_starts[order] + q
-                time = time_nodes[node]
-                for m in range(n_members):
+                for m in range(n_members if end - position > 1 else 0):
                     d = members[m]
                     pool = sizes[d] - (1 if d == y else 0)
                     silent[d] = silent_before[d] * survive_tied(
-                        pool, k_shot, counts[d], group[d], time
+                        pool, k_shot, counts[d], group[d], time_nodes[node]
                     )
                 for m in range(n_members):
                     d = members[m]
                     if not (every_class or d == y):
                         continue
                     pool = sizes[d] - (1 if d == y else 0)
-                    first = silent_before[d] * first_tied(pool, k_shot, counts[d], group[d], time)
-                    if d == y:
-                        others = _mean_of_products(
-                            silent,
-                            present,
-                            n_present,
-                            y,
-                            y,
-                            n_way - 1,
-                            n_classes - 1,
-                            choose,
-                            poly,
-                        )
+                    first = silent_before[d] * time_weights[node]
+                    if end - position > 1:
+                        first *= first_tied(pool, k_shot, counts[d], group[d], time_nodes[node])
                     else:
-                        others = silent[y] * _mean_of_products(
-                            silent,
-                            present,
-                            n_present,
-                            y,
-                            d,
-                            n_way - 2,
-                            n_classes - 2,
-                            choose,
-                            poly,
-                        )
-                        others *= (n_way - 1.0) / (n_classes - 1.0)
-                    out[i, d if every_class else 0] += time_weights[node] * first * others
-            for m in range(n_members):
-                d = members[m]
-                pool = sizes[d] - (1 if d == y else 0)
-                for passed in range(group[d]):
-                    left = pool - counts[d] - passed
-                    silent_before[d] *= max(left - k_shot, 0) / left
-                silent[d] = silent_before[d]
-                counts[d] += group[d]
-                group[d] = 0
+                        first *= k_shot / (pool - counts[d])
+                    _put_case(n_cases, d, y, first, silent, cases, classes, factors)
+                    n_cases += 1
+                    if n_cases == LANES:
+                        _add_cases(n_cases, cases, y, n_way, classes, factors, turned, means,
+                                   every_class, out[i])  # fmt: skip
+                        n_cases = np.int64(0)
+            _pass_group(
+                members, n_members, counts, group, y, sizes, k_shot, silent_before, silent
+            )
             position = end
+        _add_cases(n_cases, cases, y, n_way, classes, factors, turned, means, every_class, out[i])

@@ -44,12 +44,6 @@ class _EpisodeVote:
         self.width = problem.n_classes if self.classes else 1
         self.sizes = np.array(law.class_sizes)
         self.rules = TimeRules()
-        self.choose = np.array(
-            [
-                [float(comb(a, b)) for b in range(law.n_way + 1)]
-                for a in range(problem.n_classes + 1)
-            ]
-        )
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
         labels, own = self.codes[order.flat_indices], self.codes[own_rows(order)]
@@ -58,7 +52,7 @@ class _EpisodeVote:
         map_row_ranges(
             lambda start, stop: episode_scores(
                 order.indptr, labels, order.tied, own, start, stop, self.sizes, self.law.n_way,
-                self.law.k_shot, self.classes, self.average, *times, self.choose, out,
+                self.law.k_shot, self.classes, self.average, *times, out,
             ),
             order.n_samples,
             n_threads,
