@@ -17,6 +17,7 @@ from time import perf_counter
 from benchmarks import (
     active,
     boosting,
+    few_shot,
     growth,
     lazy,
     learning_curve,
@@ -41,6 +42,7 @@ TOPICS = {
         many_classes,
         learning_curve,
         structured,
+        few_shot,
         regression,
         weighted,
         active,

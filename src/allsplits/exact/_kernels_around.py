@@ -18,7 +18,7 @@ LANES = 32
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _times(poly, degree, row, top, limit, out):
-    """out = poly · Σ_{b ≤ top} row[b] z^b up to `limit`; returns its degree."""
+    """`out` = poly · Σ_{b ≤ top} row[b] z^b up to `limit`; returns its degree."""
     new_degree = min(degree + top, limit)
     for e in range(new_degree + 1):
         low = max(0, e - degree)
@@ -44,7 +44,7 @@ def _chain(present, n_present, most, rows, backwards, cap, limit, products, degr
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _add_votes(own_row, weight, rest, left, left_degree, right, right_degree, sums, win):
-    """win += weight · own_row · P(the others have `rest` votes)."""
+    """`win` += weight · own_row · P(the others have `rest` votes)."""
     low, high = max(0, rest - right_degree), min(rest, left_degree)
     if low > high:
         return

@@ -87,9 +87,7 @@ def _score_untied(
         silent[d] *= max(unseen[d] - k_shot, 0.0) / unseen[d]
         unseen[d] -= 1.0
         if n_cases == LANES or e == last - 1:
-            _add_cases(
-                n_cases, cases, y, n_way, classes, factors, turned, means, every_class, out
-            )
+            _add_cases(n_cases, cases, y, n_way, classes, factors, turned, means, every_class, out)
             n_cases = np.int64(0)
 
 
@@ -183,8 +181,6 @@ def episode_scores(
                         _add_cases(n_cases, cases, y, n_way, classes, factors, turned, means,
                                    every_class, out[i])  # fmt: skip
                         n_cases = np.int64(0)
-            _pass_group(
-                members, n_members, counts, group, y, sizes, k_shot, silent_before, silent
-            )
+            _pass_group(members, n_members, counts, group, y, sizes, k_shot, silent_before, silent)
             position = end
         _add_cases(n_cases, cases, y, n_way, classes, factors, turned, means, every_class, out[i])

@@ -94,9 +94,7 @@ def _add_losses(
     for k in range(k_low, k_open + 1):
         for x in range(LANES):
             wins[k, x] = 0.0
-    add_any(
-        own, present, n_present, most, rows, LANES, v_low, v_high, k_low, k_open, poly, wins
-    )
+    add_any(own, present, n_present, most, rows, LANES, v_low, v_high, k_low, k_open, poly, wins)
     add_wins(
         own, present, n_present, most, rows, LANES, max(v_low, 1), v_high, k_low, k_open, nodes,
         weights, share, -1.0, free, poly, is_free, wins,
@@ -185,8 +183,8 @@ def score_shots(
                 # With many items of its own class before it, hardly any way to lose is left.
                 v_low = fewest_votes(own_row, n_parts, most[y], tol / depth)
                 _add_losses(
-                    y, present, n_present, most, rows, v_low, k_low, k_high, share, ks, nodes, weights,
-                    is_free, work, out[i, part],
+                    y, present, n_present, most, rows, v_low, k_low, k_high, share, ks, nodes,
+                    weights, is_free, work, out[i, part],
                 )  # fmt: skip
             position += n_ranks
             n_blocks += 1

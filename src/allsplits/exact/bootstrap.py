@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from allsplits._threads import map_row_ranges
+from allsplits.exact._effort import class_votes_seconds
 from allsplits.exact._kernels_bootstrap import bootstrap_hits, bootstrap_scores, bootstrap_untied
 from allsplits.exact.fixed_size import class_weights, sample_weights
 from allsplits.exact.masses import UNIT_ROUNDOFF
@@ -45,6 +46,16 @@ class _BootstrapVote:
         self.rules = legendre_rules(self.k_max // 2 + 1 if share else 0)
         self.classes = problem.want_samples and problem.vote == "majority"
         self.width = problem.n_classes if self.classes else len(self.ks)
+
+    def seconds(self) -> float:
+        """What the votes of all rows take on one core, without ties; each k has its own."""
+        if self.problem.vote == "ranked":
+            return 0.0
+        n_rows, n_classes = self.problem.n_samples, self.problem.n_classes
+        return sum(
+            class_votes_seconds(n_rows, self.depth, n_classes, [k], k, every_class=True)
+            for k in self.ks.tolist()
+        )
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
         codes, options = self.problem.codes, self.problem.options
@@ -96,7 +107,7 @@ def solve_bootstrap(problem: Problem) -> Solver:
             prediction_proba=values if vote.classes else None,
         )
 
-    return Solver(vote.depth, vote, found.add, finish)
+    return Solver(vote.depth, vote, found.add, finish, vote.seconds(), "fewer neighbours")
 
 
 def _rational(problem: Problem) -> Solver:

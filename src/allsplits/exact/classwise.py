@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import roots_legendre
 
 from allsplits._threads import map_row_ranges
+from allsplits.exact._effort import class_votes_seconds
 from allsplits.exact._kernels_counts import score_counts
 from allsplits.exact._kernels_draws import hypergeometric_table
 from allsplits.exact._kernels_hits import hit_counts
@@ -38,6 +39,12 @@ from allsplits.splits import CountsComponent, CountsLaw
 __all__ = ["solve_class_hits", "solve_class_majority"]
 
 Floats = NDArray[np.float64]
+
+#: What a long run is told.
+_CHEAPER = (
+    "fewer neighbours, more training samples of each class (they need a shallower search), fewer "
+    "samples, and distance_ties='index' where many distances are tied"
+)
 
 
 def needed_depth(class_sizes: Any, train: Sequence[int], k: int, tol: float) -> int:
@@ -215,6 +222,16 @@ class ClasswiseVote:
             else:
                 out[:, c] = shares[own]
 
+    def seconds(self, every_class: bool) -> float:
+        """What the votes of all rows take on one core, without ties."""
+        if self.problem.vote == "ranked":
+            return 0.0
+        each = class_votes_seconds(
+            self.problem.n_samples, self.depth, self.problem.n_classes, self.ks.tolist(),
+            int(self.trains.max()), every_class,
+        )  # fmt: skip
+        return len(self.trains) * each
+
     @property
     def rounding(self) -> float:
         """Bound on rounding errors: tables, rows at the nodes, products of the classes."""
@@ -316,7 +333,7 @@ def _solve(problem: Problem, rational: Any) -> Solver:
             prediction_proba=proba,
         )
 
-    return Solver(vote.depth, part, sums.add, finish)
+    return Solver(vote.depth, part, sums.add, finish, vote.seconds(classes), _CHEAPER)
 
 
 def _one_law_each(problem: Problem) -> Solver:
@@ -339,7 +356,9 @@ def _one_law_each(problem: Problem) -> Solver:
             error_bound=np.concatenate([answer.error_bound for answer in answers]),
         )
 
-    return Solver(max(solver.depth for solver in solvers), part, add, finish)
+    seconds = sum(solver.seconds for solver in solvers)
+    depth = max(solver.depth for solver in solvers)
+    return Solver(depth, part, add, finish, seconds, _CHEAPER)
 
 
 def _rational(problem: Problem, compute: Any) -> Solver:

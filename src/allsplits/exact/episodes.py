@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
+from allsplits.exact._effort import episode_seconds
 from allsplits.exact._kernels_episodes import episode_scores
 from allsplits.exact.classwise import TimeRules
 from allsplits.exact.masses import UNIT_ROUNDOFF
@@ -89,7 +90,9 @@ def solve_episodes(problem: Problem) -> Solver:
             prediction_proba=values if classes else None,
         )
 
-    return Solver(problem.n_samples - 1, vote, found.add, finish)
+    depth = problem.n_samples - 1
+    seconds = episode_seconds(problem.n_samples, depth, problem.n_classes, law.n_way)
+    return Solver(depth, vote, found.add, finish, seconds)
 
 
 def _rational(problem: Problem, law: EpisodeLaw) -> Solver:

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._progress import progress_bar
+from allsplits._threads import thread_count
+from allsplits.exact._effort import warn_if_long
 from allsplits.exact.masses import Column
 from allsplits.exact.weights import VoteWeights
-from allsplits.orders import NeighborOrder, SearchReport, iter_parts
+from allsplits.orders import NeighborOrder, SearchReport, iter_parts, search_seconds
 
 __all__ = ["Answer", "Exclusion", "Options", "Problem", "RowValues", "Solver", "run", "tie_runs"]
 
@@ -171,12 +173,18 @@ class Solver(NamedTuple):
         (part) -> None, at the caller, who sums up. Values of rows come in the order of the rows.
     finish : callable
         () -> Answer.
+    seconds : float
+        What the parts of all rows take together, on one core, roughly: for a word before long runs.
+    cheaper : str
+        What would take less time, for that word.
     """
 
     depth: int
     part: Any
     add: Any
     finish: Any
+    seconds: float = 0.0
+    cheaper: str = "fewer samples"
 
 
 class RowValues:
@@ -195,6 +203,13 @@ class RowValues:
 def run(problem: Problem, solver: Solver) -> Answer:
     """Sum up what the blocks of rows contribute."""
     options, part = problem.options, solver.part
+    warn_if_long(
+        search_seconds(problem.X, problem.metric, solver.depth, options.backend),
+        solver.seconds,
+        thread_count(options.n_jobs),
+        solver.depth,
+        solver.cheaper,
+    )
     if problem.exclusion is not None:
         part = partial(_of_allowed, part, problem.exclusion, problem.codes)
     blocks = iter_parts(

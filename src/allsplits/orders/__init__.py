@@ -1,5 +1,6 @@
 """Who is nearest to whom: neighbour orders in which ties are data, not sort accidents."""
 
+from allsplits.orders._effort import search_seconds
 from allsplits.orders._graph import order_from_graph
 from allsplits.orders._index import order_from_index
 from allsplits.orders._metric import Metric
@@ -21,4 +22,5 @@ __all__ = [
     "order_from_index",
     "order_neighbors",
     "read_points",
+    "search_seconds",
 ]
