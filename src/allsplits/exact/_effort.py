@@ -10,7 +10,13 @@ from math import comb
 
 from allsplits.exceptions import LongRunWarning
 
-__all__ = ["class_votes_seconds", "episode_seconds", "group_seconds", "warn_if_long"]
+__all__ = [
+    "class_votes_seconds",
+    "episode_seconds",
+    "group_seconds",
+    "warn_if_long",
+    "weighted_mean_seconds",
+]
 
 #: Nanoseconds for one product of a lane, for what a rank costs besides, and for a rank of 1-NN.
 _PRODUCT, _RANK, _NEAREST = 0.15, 40.0, 5.0
@@ -62,6 +68,11 @@ def group_seconds(n_rows: int, n_others: int, n_train: int, n_test: int, k: int)
             if branches > 1e18:
                 return float("inf")
     return 1e-9 * n_rows * branches * _BRANCH
+
+
+def weighted_mean_seconds(n_rows: int, depth: int, k: int) -> float:
+    """Weighted means: a walk at some sixty nodes, three moments for each number of voters."""
+    return 1e-9 * n_rows * depth * (600.0 + 60.0 * k)
 
 
 def warn_if_long(search: float, votes: float, n_threads: int, depth: int, cheaper: str) -> None:
