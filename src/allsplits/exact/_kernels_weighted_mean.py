@@ -67,9 +67,9 @@ def _fill_nodes(weight, largest, k_most, s, n_nodes, q, z):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _pass_item(j, k_most, n_nodes, mean, square, q, z, a, b, c):
-    """The j-th item, which is not tied."""
-    for u in range(min(j, k_most), 0, -1):
+def _pass_item(j, low, high, n_nodes, mean, square, q, z, a, b, c):
+    """The j-th item, which is not tied, for subsets of low to high items."""
+    for u in range(high, low - 1, -1):
         stay, take = (j - u) / j, u / j
         a0, b0, c0, a1, b1, c1 = a[u - 1], b[u - 1], c[u - 1], a[u], b[u], c[u]
         for x in range(n_nodes):
@@ -82,9 +82,9 @@ def _pass_item(j, k_most, n_nodes, mean, square, q, z, a, b, c):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _pass_tied(j, k_most, n_nodes, mean, square, pair, q, z, a, b, c, d):
+def _pass_tied(j, low, high, n_nodes, mean, square, pair, q, z, a, b, c, d):
     """The j-th item, one more of a tie group; b is left without the group's own errors."""
-    for u in range(min(j, k_most), 0, -1):
+    for u in range(high, low - 1, -1):
         stay, take = (j - u) / j, u / j
         a0, b0, c0, d0 = a[u - 1], b[u - 1], c[u - 1], d[u - 1]
         a1, b1, c1, d1 = a[u], b[u], c[u], d[u]
@@ -97,6 +97,13 @@ def _pass_tied(j, k_most, n_nodes, mean, square, pair, q, z, a, b, c, d):
             b1[x] = stay * b1[x] + take * z[x] * b0[x]
         for x in range(n_nodes):
             a1[x] = stay * a1[x] + take * z[x] * a0[x]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _forget(n_nodes, a, b, c, d):
+    """Subsets that are too small to matter from now on."""
+    for x in range(n_nodes):
+        a[x], b[x], c[x], d[x] = 0.0, 0.0, 0.0, 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -174,9 +181,12 @@ def _pass_zeros(
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def mean_errors_weighted(
-    indptr, targets, tied, weights, own, start, stop, average, ks, masses, out
+    indptr, targets, tied, weights, own, start, stop, average, ks, masses, lows, highs, out
 ):
-    """out[i, column] = expected squared error of the weighted mean of row i."""
+    """out[i, column] = expected squared error of the weighted mean of row i.
+
+    Subsets of the first j items matter if they have lows[j] to highs[j] of them.
+    """
     depth = masses.shape[1] - 1
     k_least, k_most = ks[0], ks[0]
     for k in ks:
@@ -217,10 +227,13 @@ def mean_errors_weighted(
                 j += 1
                 for u in range(min(j, k_most), 0, -1):
                     nearest[u] = ((j - u) * nearest[u] + u * nearest[u - 1]) / j
+                low, high = max(lows[j], 1), min(highs[j], j)
                 if end - position == 1:
-                    _pass_item(j, k_most, n_nodes, mean, square, q, z, a, b, c)
+                    _pass_item(j, low, high, n_nodes, mean, square, q, z, a, b, c)
                 else:
-                    _pass_tied(j, k_most, n_nodes, mean, square, pair, q, z, a, b, c, d)
+                    _pass_tied(j, low, high, n_nodes, mean, square, pair, q, z, a, b, c, d)
+                for u in range(lows[j - 1], lows[j]):
+                    _forget(n_nodes, a[u], b[u], c[u], d[u])
                 _add_prefix(j, ks, masses, n_nodes, c, nearest, out[i])
             if end - position > 1:
                 _end_group(k_most, n_nodes, mean, b, d)

@@ -15,6 +15,7 @@ from allsplits.exact._effort import (
     episode_seconds,
     group_seconds,
     warn_if_long,
+    weighted_mean_seconds,
 )
 from allsplits.exceptions import LongRunWarning
 from allsplits.orders import Metric, search_seconds
@@ -109,6 +110,8 @@ def test_the_estimates_grow_with_the_work():
     for name in episodes:
         more = episodes | {name: episodes[name] + 1}
         assert episode_seconds(**more) > episode_seconds(**episodes)
+    assert weighted_mean_seconds(100, 50, 5) < weighted_mean_seconds(100, 50, 6)
+    assert weighted_mean_seconds(100, 50, 5) < weighted_mean_seconds(100, 51, 5)
     seconds = [group_seconds(300, 39, 39 - left_out, 0, 5) for left_out in range(25)]
     assert all(a < b for a, b in itertools.pairwise(seconds))
     assert group_seconds(300, 39, 20, 0, 6) > group_seconds(300, 39, 20, 0, 5)
