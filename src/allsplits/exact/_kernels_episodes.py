@@ -43,13 +43,10 @@ def _mean_products(cases, y, m, means):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_cases(n_cases, cases, y, n_way, classes, factors, turned, means, every_class, out):
+def _add_cases(n_cases, cases, y, n_way, classes, factors, means, every_class, out):
     """Add up the cases: the other classes of the episode are silent so far."""
-    m, n_others = n_way - 1, len(turned) - 1
-    for c in range(len(turned)):
-        for x in range(LANES):
-            turned[c, x] = cases[x, c]
-    _mean_products(turned, y, m, means)
+    m, n_others = n_way - 1, len(cases) - 1
+    _mean_products(cases, y, m, means)
     # d is in the episode of y with probability m/n, and products that hold d are zero: the mean
     # over all (m-1)-subsets of n classes is that of the subsets without d times (n-m+1)/n.
     of_others = m / (n_others - m + 1.0)
@@ -62,33 +59,50 @@ def _add_cases(n_cases, cases, y, n_way, classes, factors, turned, means, every_
 def _put_case(x, d, y, first, silent, cases, classes, factors):
     """Case x: an item of class d is the first of its class with the probability `first`."""
     for c in range(len(silent)):
-        cases[x, c] = silent[c]
-    cases[x, d] = 0.0
+        cases[c, x] = silent[c]
+    cases[d, x] = 0.0
     classes[x] = d
     factors[x] = first if d == y else first * silent[y]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _score_untied(
-    labels, first, last, y, sizes, n_way, k_shot, every_class, silent, unseen, cases, classes,
-    factors, turned, means, out,
-):  # fmt: skip
-    """A row without ties: one case for each item, or for each of the query's own class."""
-    for d in range(len(sizes)):
-        silent[d] = 1.0
-        unseen[d] = sizes[d] - (1.0 if d == y else 0.0)
+def _own_untied(
+    labels, first, last, y, n_way, places, silent, firsts, cases, classes, factors, means, out
+):
+    """P(right) of a row without ties: one case for each item of the query's own class."""
     n_cases = np.int64(0)
     for e in range(first, last):
         d = labels[e]
-        if every_class or d == y:
-            share = silent[d] * (k_shot / unseen[d])
-            _put_case(n_cases, d, y, share, silent, cases, classes, factors)
+        if d == y:
+            for c in range(len(places)):
+                cases[c, n_cases] = silent[places[c]]
+            classes[n_cases] = d
+            factors[n_cases] = firsts[places[d]]
             n_cases += 1
-        silent[d] *= max(unseen[d] - k_shot, 0.0) / unseen[d]
-        unseen[d] -= 1.0
+        places[d] += 1
         if n_cases == LANES or e == last - 1:
-            _add_cases(n_cases, cases, y, n_way, classes, factors, turned, means, every_class, out)
+            _add_cases(n_cases, cases, y, n_way, classes, factors, means, False, out)
             n_cases = np.int64(0)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _every_untied(
+    labels, first, last, y, n_way, places, silent, firsts, cases, factors, means, out
+):
+    """P(each class) of a row without ties: one case for each item."""
+    for start in range(first, last, LANES):
+        classes = labels[start : min(start + LANES, last)]
+        for c in range(len(places)):
+            place = places[c]
+            for x in range(len(classes)):
+                cases[c, x] = silent[place]
+                place += classes[x] == c
+        for x in range(len(classes)):
+            d = classes[x]
+            factors[x] = firsts[places[d]] * (1.0 if d == y else cases[y, x])
+            places[d] += 1
+            cases[d, x] = 0.0
+        _add_cases(len(classes), cases, y, n_way, classes, factors, means, True, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -121,27 +135,42 @@ def episode_scores(
     time_starts,
     time_nodes,
     time_weights,
+    starts,
+    silent_of,
+    first_of,
     out,
 ):
-    """P(right) in out[i, 0], or with every_class P(each class) in out[i, class]."""
+    """P(right) in out[i, 0], or with every_class P(each class) in out[i, class].
+
+    Tables, for candidates with and without the query: from starts[is own, class] on, the chances
+    that a class is silent after 0, 1, … of its items, and that the next is its first.
+    """
     n_classes = len(sizes)
     counts = np.zeros(n_classes, np.int64)
     group = np.zeros(n_classes, np.int64)
     members = np.empty(n_classes, np.int64)
     silent_before = np.empty(n_classes)
     silent = np.empty(n_classes)
-    cases = np.zeros((LANES, n_classes))
+    cases = np.zeros((n_classes, LANES))
+    places = np.empty(n_classes, np.int64)
     classes = np.empty(LANES, np.int64)
     factors = np.empty(LANES)
-    turned = np.empty((n_classes, LANES))
     means = np.empty((n_way, LANES))
     for i in range(start, stop):
         y = own[i]
         if not (average and has_ties(tied, indptr[i], indptr[i + 1])):
-            _score_untied(
-                labels, indptr[i], indptr[i + 1], y, sizes, n_way, k_shot, every_class, silent,
-                silent_before, cases, classes, factors, turned, means, out[i],
-            )  # fmt: skip
+            for d in range(n_classes):
+                places[d] = starts[1 if d == y else 0, d]
+            if every_class:
+                _every_untied(
+                    labels, indptr[i], indptr[i + 1], y, n_way, places, silent_of, first_of,
+                    cases, factors, means, out[i],
+                )  # fmt: skip
+            else:
+                _own_untied(
+                    labels, indptr[i], indptr[i + 1], y, n_way, places, silent_of, first_of,
+                    cases, classes, factors, means, out[i],
+                )  # fmt: skip
             continue
         for d in range(n_classes):
             counts[d], silent_before[d], silent[d] = 0, 1.0, 1.0
@@ -178,9 +207,9 @@ def episode_scores(
                     _put_case(n_cases, d, y, first, silent, cases, classes, factors)
                     n_cases += 1
                     if n_cases == LANES:
-                        _add_cases(n_cases, cases, y, n_way, classes, factors, turned, means,
+                        _add_cases(n_cases, cases, y, n_way, classes, factors, means,
                                    every_class, out[i])  # fmt: skip
                         n_cases = np.int64(0)
             _pass_group(members, n_members, counts, group, y, sizes, k_shot, silent_before, silent)
             position = end
-        _add_cases(n_cases, cases, y, n_way, classes, factors, turned, means, every_class, out[i])
+        _add_cases(n_cases, cases, y, n_way, classes, factors, means, every_class, out[i])

@@ -45,6 +45,7 @@ class _EpisodeVote:
         self.width = problem.n_classes if self.classes else 1
         self.sizes = np.array(law.class_sizes)
         self.rules = TimeRules()
+        self.tables = _silence_tables(self.sizes, law.k_shot)
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
         labels, own = self.codes[order.flat_indices], self.codes[own_rows(order)]
@@ -53,12 +54,27 @@ class _EpisodeVote:
         map_row_ranges(
             lambda start, stop: episode_scores(
                 order.indptr, labels, order.tied, own, start, stop, self.sizes, self.law.n_way,
-                self.law.k_shot, self.classes, self.average, *times, out,
+                self.law.k_shot, self.classes, self.average, *times, *self.tables, out,
             ),
             order.n_samples,
             n_threads,
         )  # fmt: skip
         return out
+
+
+def _silence_tables(
+    sizes: NDArray[np.int64], k_shot: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """(starts[is own, class], silent, first): by ratios, for all items of each class."""
+    pools = np.stack([sizes, sizes - 1])
+    ends = np.cumsum(pools + 1)
+    silent, first = np.empty(ends[-1]), np.empty(ends[-1])
+    for pool, end in zip(pools.ravel().tolist(), ends.tolist(), strict=True):
+        left = np.arange(pool, 0, -1)
+        here = slice(end - pool - 1, end)
+        silent[here] = np.cumprod(np.append(1.0, np.maximum(left - k_shot, 0) / left))
+        first[here] = np.append(silent[here][:-1] * k_shot / left, 0.0)
+    return (ends - pools.ravel() - 1).reshape(pools.shape), silent, first
 
 
 def solve_episodes(problem: Problem) -> Solver:
