@@ -76,8 +76,9 @@ def subset_windows(prefixes: Prefixes, tol: float) -> tuple[NDArray[np.int64], N
         reach[columns, ks] += prefixes.masses[:, j]
         below = np.cumsum(reach, axis=1).max(axis=0)
         above = np.cumsum(reach[:, ::-1], axis=1).max(axis=0)
-        lows[j] = min(np.searchsorted(below, allowed, side="right"), k_max)
-        highs[j] = max(k_max + 1 - np.searchsorted(above, allowed, side="right"), lows[j])
+        low = min(int(np.searchsorted(below, allowed, side="right")), k_max)
+        lows[j] = low
+        highs[j] = max(k_max + 1 - int(np.searchsorted(above, allowed, side="right")), low)
     return np.maximum.accumulate(lows), np.maximum.accumulate(highs)
 
 
