@@ -18,7 +18,15 @@ from allsplits.exact._effort import class_votes_seconds
 from allsplits.exact._kernels_bootstrap import bootstrap_hits, bootstrap_scores, bootstrap_untied
 from allsplits.exact.fixed_size import class_weights, sample_weights
 from allsplits.exact.masses import UNIT_ROUNDOFF
-from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows, tie_runs
+from allsplits.exact.problem import (
+    Answer,
+    Problem,
+    RowValues,
+    Solver,
+    neighbor_labels,
+    own_rows,
+    tie_runs,
+)
 from allsplits.exact.rational import groups_of
 from allsplits.exact.uniform import legendre_rules
 from allsplits.orders import NeighborOrder
@@ -59,7 +67,7 @@ class _BootstrapVote:
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
         codes, options = self.problem.codes, self.problem.options
-        data = (order.indptr, codes[order.flat_indices], order.tied, codes[own_rows(order)])
+        data = (order.indptr, neighbor_labels(order, codes), order.tied, codes[own_rows(order)])
         untied = (data[0], data[1], data[3])
         draws = (self.n_draws, self.n_candidates, self.depth)
         out = np.zeros((order.n_samples, self.width))

@@ -30,7 +30,15 @@ from allsplits.exact._kernels_hits import hit_counts
 from allsplits.exact._kernels_nearest import nearest_counts
 from allsplits.exact._kernels_shots import score_shots
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column
-from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows, tie_runs
+from allsplits.exact.problem import (
+    Answer,
+    Problem,
+    RowValues,
+    Solver,
+    neighbor_labels,
+    own_rows,
+    tie_runs,
+)
 from allsplits.exact.rational_classwise import exact_class_hits, exact_class_right
 from allsplits.exact.uniform import legendre_rules
 from allsplits.orders import NeighborOrder
@@ -175,7 +183,7 @@ class ClasswiseVote:
         starts, tables = drawing.tables_up_to(int(np.diff(order.indptr).max()))
         width = problem.n_classes if every_class else len(self.ks)
         out = np.zeros((order.n_samples, len(self.trains), width))
-        rows = (order.indptr, problem.codes[order.flat_indices], order.tied, own)
+        rows = (order.indptr, neighbor_labels(order, problem.codes), order.tied, own)
         untied = (order.indptr, rows[1], own)
         pools = (kinds, drawing.table_of, drawing.own_table_of)
         tabled = (starts, drawing.pools, drawing.remaining, tables, self.depth)

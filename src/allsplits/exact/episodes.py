@@ -18,7 +18,7 @@ from allsplits.exact._effort import episode_seconds
 from allsplits.exact._kernels_episodes import episode_scores
 from allsplits.exact.classwise import TimeRules
 from allsplits.exact.masses import UNIT_ROUNDOFF
-from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
+from allsplits.exact.problem import Answer, Problem, RowValues, Solver, neighbor_labels, own_rows
 from allsplits.exact.rational_classwise import exact_class_right
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
@@ -48,7 +48,7 @@ class _EpisodeVote:
         self.tables = _silence_tables(self.sizes, law.k_shot)
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
-        labels, own = self.codes[order.flat_indices], self.codes[own_rows(order)]
+        labels, own = neighbor_labels(order, self.codes), self.codes[own_rows(order)]
         times = self.rules.for_groups(order, self.average)
         out = np.zeros((order.n_samples, self.width))
         map_row_ranges(

