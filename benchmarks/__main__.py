@@ -17,6 +17,7 @@ from time import perf_counter
 from benchmarks import (
     active,
     boosting,
+    few_shot,
     growth,
     lazy,
     learning_curve,
@@ -43,6 +44,7 @@ TOPICS = {
         learning_curve,
         structured,
         ties,
+        few_shot,
         regression,
         weighted,
         active,

@@ -6,9 +6,17 @@ import os
 from pathlib import Path
 
 import numpy as np
-from sklearn.datasets import make_classification
+from sklearn.datasets import make_classification, make_friedman1
 
-__all__ = ["faces", "gaussian_classes", "letters", "mnist", "pendigits", "two_classes"]
+__all__ = [
+    "faces",
+    "gaussian_classes",
+    "letters",
+    "mnist",
+    "pendigits",
+    "regression_table",
+    "two_classes",
+]
 
 
 def two_classes(n_samples: int = 5000, n_features: int = 10) -> tuple[np.ndarray, np.ndarray]:
@@ -75,6 +83,19 @@ def faces() -> tuple[str, np.ndarray, np.ndarray]:
     rows, columns = (_averages(size, 16) for size in images.shape[1:])
     small = np.einsum("ri,nij,cj->nrc", rows, images, columns)
     return "ORL faces", small.reshape(len(y), -1), y
+
+
+def regression_table(name: str, n_samples: int) -> tuple[str, np.ndarray, np.ndarray]:
+    """A table with a numeric target in its last column, numeric features standardised."""
+    folder = os.environ.get("ALLSPLITS_DATA")
+    path = Path(folder) / f"{name}.csv" if folder else None
+    if path is None or not path.exists():
+        return f"stand-in for {name}", *make_friedman1(n_samples, 8, noise=1.0, random_state=0)
+    table = np.loadtxt(path, delimiter=",", skiprows=1, dtype=str)
+    # The column of words, where there is one, is the first.
+    features = table[:, np.char.isalpha(table[0]).sum() : -1].astype(np.float64)
+    scaled = (features - features.mean(axis=0)) / features.std(axis=0)
+    return name, scaled, table[:, -1].astype(np.float64)
 
 
 def _averages(size: int, parts: int) -> np.ndarray:

@@ -6,13 +6,15 @@
     ├── InvalidTypeError  (TypeError)      a parameter is of the wrong kind
     └── MissingExtraError (ImportError)    an optional dependency is not installed
 
-Messages name the parameter, what is allowed and what was given.
+Messages name the parameter, what is allowed and what was given. One warning has a class of its own,
+so that it can be silenced or made an error: LongRunWarning, before a run of over a minute.
 """
 
 __all__ = [
     "AllSplitsError",
     "InvalidInputError",
     "InvalidTypeError",
+    "LongRunWarning",
     "MissingExtraError",
     "UnsupportedError",
 ]
@@ -36,3 +38,7 @@ class InvalidTypeError(AllSplitsError, TypeError):
 
 class MissingExtraError(AllSplitsError, ImportError):
     """An optional dependency is not installed; the message names the extra."""
+
+
+class LongRunWarning(UserWarning):
+    """What was asked for is expected to take over a minute; the message says what is cheaper."""

@@ -5,7 +5,7 @@ import pytest
 from sklearn.model_selection import KFold, LeavePOut, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import evaluate, validation_curve
+from allsplits import evaluate
 from allsplits.exceptions import UnsupportedError
 from unit.refused import refused
 
@@ -73,9 +73,3 @@ def test_fractions_out_of_reach():
     knn = KNeighborsClassifier(9, weights="distance")
     with pytest.raises(UnsupportedError, match=r"exact=True.*max_states=64"):
         evaluate(knn, X, y, cv=LeavePOut(30), exact=True, max_states=64)
-
-
-def test_a_mean_out_of_reach():
-    knn = KNeighborsRegressor(15, weights="distance")
-    with pytest.raises(UnsupportedError, match=r"vote_tol"):
-        validation_curve(knn, X, X[:, 0], n_neighbors=[15], cv=LeavePOut(30), max_states=64)

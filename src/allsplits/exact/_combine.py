@@ -11,7 +11,8 @@ from allsplits.exact.fixed_size import solve_majority, solve_ranked
 from allsplits.exact.groups import solve_groups
 from allsplits.exact.problem import Answer, Problem, Solver, run
 from allsplits.exact.regression import solve_mean
-from allsplits.exact.weighted import solve_weighted, solve_weighted_mean
+from allsplits.exact.weighted import solve_weighted
+from allsplits.exact.weighted_mean import solve_weighted_mean
 from allsplits.exceptions import UnsupportedError
 
 __all__ = ["SUPPORTED", "solve"]

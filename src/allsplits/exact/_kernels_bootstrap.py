@@ -9,14 +9,19 @@ follows (a single item is a group of one), with probability
 and given u the voters are independent and uniform within prefix and group. So a class with n_d
 items gets Poisson weights P[n_d, b] = e^(-θ n_d) (θ n_d)^b / b! where drawing without replacement
 has binomial ones; in all ratios the rates cancel.
+
+Where the group is a single item, of class e, all of its draws are votes for e: the weights of the
+other classes stay what they are, and those of e become Σ_i W(k-i) P[n_e, b-i] / P[s, k-i]. So the
+ranks of a row without ties go through the votes side by side.
 """
 
 import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import group_end, poisson_row
+from allsplits.exact._kernels_around import LANES, add_every_win
 
-__all__ = ["bootstrap_hits", "bootstrap_scores"]
+__all__ = ["bootstrap_hits", "bootstrap_scores", "bootstrap_untied"]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -118,6 +123,107 @@ def _normalise(end_weights, s, g, k, row, group_row):
     for u in range(k):
         if end_weights[u] > 0.0:
             end_weights[u] /= row[u] * group_row[k - u]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _fill_rank(x, s, e, k, present, n_present, counts, end_weights, row, rows):
+    """Lane x: Poisson weights after s items, those of class e with the draws of its next item."""
+    theta = k / (s + 1.0)
+    poisson_row(theta * s, k, row)
+    for u in range(k):
+        if end_weights[u] > 0.0:
+            end_weights[u] /= row[u]
+    for m in range(n_present):
+        d = present[m]
+        poisson_row(theta * counts[d], k, row)
+        for b in range(k + 1):
+            value = row[b]
+            if d == e:
+                value = 0.0
+                for i in range(1, b + 1):
+                    value += end_weights[k - i] * row[b - i]
+            rows[d, b, x] = value
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _meet_ranks(labels, first, last, counts, present):
+    """Classes that are met before `last`, in order."""
+    for e in range(first, last):
+        counts[labels[e]] += 1
+    n_present = np.int64(0)
+    for d in range(len(counts)):
+        if counts[d] > 0:
+            present[n_present] = d
+            n_present += 1
+    for e in range(first, last):
+        counts[labels[e]] -= 1
+    return n_present
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _untied_row(
+    labels, n_draws, n_candidates, k, share, nodes, weights, counts, present, most, end_weights,
+    row, rows, own, left, right, degrees, sums, wins,
+):  # fmt: skip
+    """wins[d, lanes]: what sums up to P(class d wins) for one row and one k."""
+    depth = len(labels)
+    for d in range(len(counts)):
+        counts[d], most[d] = 0, k
+        for x in range(LANES):
+            wins[d, x] = 0.0
+    for s in range(0, depth, LANES):
+        n_ranks = min(LANES, depth - s)
+        n_present = _meet_ranks(labels, s, s + n_ranks, counts, present)
+        for x in range(n_ranks):
+            e = labels[s + x]
+            mass = _end_weights(n_draws, n_candidates, s + x, 1, k, end_weights)
+            if n_present == 1:
+                wins[e, x] += mass
+            else:
+                _fill_rank(x, s + x, e, k, present, n_present, counts, end_weights, row, rows)
+            counts[e] += 1
+        if n_present > 1:
+            # Lanes beyond the ranks: a row of zeros makes their products zero.
+            for m in range(n_present):
+                for b in range(k + 1):
+                    for x in range(n_ranks, LANES):
+                        rows[present[m], b, x] = 0.0
+            add_every_win(
+                present, n_present, most, rows, k, share, nodes, weights, own, left, right,
+                degrees, sums, wins,
+            )  # fmt: skip
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def bootstrap_untied(
+    indptr, labels, own, start, stop, n_classes, n_draws, n_candidates, depth, every_class, share,
+    ks, nodes, weights, out,
+):  # fmt: skip
+    """As `bootstrap_scores`, for rows without ties."""
+    size = ks.max() + 1
+    counts = np.empty(n_classes, np.int64)
+    present = np.empty(n_classes, np.int64)
+    most = np.empty(n_classes, np.int64)
+    degrees = np.empty((2, n_classes), np.int64)
+    rows = np.empty((n_classes, size, LANES))
+    left = np.empty((n_classes, size, LANES))
+    right = np.empty((n_classes, size, LANES))
+    saved = np.empty((n_classes, LANES))
+    wins = np.empty((n_classes, LANES))
+    sums = np.empty(LANES)
+    end_weights = np.empty(size)
+    row = np.empty(size)
+    for i in range(start, stop):
+        for column in range(len(ks)):
+            _untied_row(
+                labels[indptr[i] : indptr[i] + depth], n_draws, n_candidates, ks[column], share,
+                nodes, weights, counts, present, most, end_weights, row, rows, saved, left, right,
+                degrees, sums, wins,
+            )  # fmt: skip
+            for d in range(n_classes):
+                if every_class or d == own[i]:
+                    for x in range(LANES):
+                        out[i, d if every_class else column] += wins[d, x]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -14,7 +14,7 @@ from numba import njit
 
 from allsplits.exact._kernels_steps import members_of_class, voters_from_group
 
-__all__ = ["many_class_vote", "weighted_mean_error"]
+__all__ = ["many_class_vote"]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -231,25 +231,4 @@ def many_class_vote(
     _walk(
         n_candidates, train_size, k, slots, before, next_group, weights, nothing, nothing, n_zero,
         False, to_come, share, rare, max_nodes, sums, out,
-    )  # fmt: skip
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def weighted_mean_error(
-    n_candidates, train_size, k, starts, errors, weights, n_zero, rare, max_nodes, out
-):
-    """Squared errors and probabilities, Σ P·(error of the weighted mean)² and Σ P, as followed.
-
-    Group i holds the items starts[i]:starts[i + 1] of errors and weighs weights[i] each.
-    """
-    n_groups = len(starts) - 1
-    slots = np.empty((n_groups + len(errors), 3), np.int64)
-    _fill_slots(np.arange(len(errors)), np.ones(len(errors), np.int64), starts, slots)
-    before, next_group = _borders(slots, n_groups)
-    out[0] = 0.0
-    out[1] = 0.0
-    nobody = np.zeros(0, np.int64)
-    _walk(
-        n_candidates, train_size, k, slots, before, next_group, nobody, weights, errors, n_zero,
-        True, np.empty((0, 0, 0), np.int64), False, rare, max_nodes, nobody, out,
     )  # fmt: skip

@@ -7,8 +7,9 @@ training items of a bunch can vote, they are a uniform i-subset.
 
 Every split counts the same, so a split with a test set of m samples gives each of them 1/m. Where
 m varies with the groups that are left out (unequal groups, more than one test group), a branch is
-weighed by the mean of 1/m over its completions: D[r][a][S] counts the ways to choose a test groups
-of total size S among the groups met later than the r-th.
+weighed by the sum of 1/m over its completions: F[r][a][m] is that over all ways to choose a more
+test groups among those met later than the r-th, when m samples are in the test set already. A
+group more is chosen or not: F[r][a][m] = F[r+1][a][m] + F[r+1][a-1][m + its size].
 """
 
 import numpy as np
@@ -31,38 +32,63 @@ def _choose(n, k):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_later_choices(sizes, n_met, n_test, later):
-    """later[r, a, S] for r ≤ n_met; sizes lists the other groups, those met first."""
-    n_groups = len(sizes)
-    current = np.zeros(later.shape[1:])
-    current[0, 0] = 1.0
+def _fill_later(sizes, n_met, n_test, current, later):
+    """later[r] = F[r] for r ≤ n_met; sizes lists the other groups, those met first."""
+    n_groups, largest = len(sizes), current.shape[1] - 1
+    for a in range(n_test + 1):
+        for m in range(largest + 1):
+            current[a, m] = 1.0 / m if a == 0 and m > 0 else 0.0
     for r in range(n_groups - 1, -2, -1):
         if r < n_met:
-            later[r + 1] = current
+            for a in range(n_test + 1):
+                for m in range(largest + 1):
+                    later[r + 1, a, m] = current[a, m]
         if r >= 0:
             for a in range(min(n_test, n_groups - r), 0, -1):
-                for S in range(current.shape[1] - 1, sizes[r] - 1, -1):
-                    current[a, S] += current[a - 1, S - sizes[r]]
+                more, fewer = current[a], current[a - 1, sizes[r] :]
+                for m in range(len(fewer)):
+                    more[m] += fewer[m]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _branch_weight(
-    level, n_others, n_train, n_test, used_train, used_test, size_so_far, constant, later
-):
-    """Sum of 1/m over all completions of a branch (their number if m is constant)."""
-    need_test = n_test - used_test
-    need_train = n_train - used_train
-    unmet = n_others - level
-    if constant:
-        return _choose(unmet, need_train)
-    if need_test < 0 or need_train < 0 or need_test + need_train > unmet:
-        return 0.0
-    total = 0.0
-    for S in range(later.shape[2]):
-        ways = later[level, need_test, S]
-        if ways > 0.0:
-            total += ways / (size_so_far + S)
-    return total * _choose(unmet - need_test, need_train)
+def _add_certain(own, votes, every_class, ranked, share, weight, out, column):
+    """Add the outcome of a vote whose voters are known."""
+    if ranked:
+        out[column] += weight if votes[own] > 0 else 0.0
+        return
+    most, n_winners, winner = np.int64(0), 0, np.int64(0)
+    for d in range(len(votes)):
+        if votes[d] > most:
+            most, n_winners, winner = votes[d], 1, np.int64(d)
+        elif votes[d] == most:
+            n_winners += 1
+    if share:
+        for d in range(len(votes)):
+            if votes[d] == most and (every_class or d == own):
+                out[d if every_class else column] += weight / n_winners
+    elif every_class or winner == own:
+        out[winner if every_class else column] += weight
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _take_items(
+    level, own, weight, state, votes, totals, next_item, n_items, item_slot, item_class,
+    every_class, ranked, share, ks, k_max, out,
+):  # fmt: skip
+    """As `_take_bunches`, where no distances are tied: a bunch is one item."""
+    total = totals[level]
+    e = next_item[level]
+    while e < n_items and item_slot[e] < level and total < k_max:
+        if state[item_slot[e]] == 0:
+            votes[level, item_class[e]] += 1
+            total += 1
+            for c in range(len(ks)):
+                if ks[c] == total:
+                    _add_certain(own, votes[level], every_class, ranked, share, weight, out, c)
+        e += 1
+    next_item[level] = e
+    totals[level] = total
+    return total == k_max
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -314,14 +340,16 @@ def group_scores(
     item_class = np.empty(longest, np.int64)
     bunch_start = np.empty(longest + 1, np.int64)
     bunch_needs = np.empty(longest, np.int64)
-    later = np.zeros((1 if constant else n_groups, n_test, 1 if constant else largest_test + 1))
+    later = np.empty((1 if constant else n_groups, n_test, 1 if constant else largest_test + 1))
+    current = np.empty(later.shape[1:])
     state = np.empty(n_others, np.int64)
     votes = np.zeros((n_groups, n_classes), np.int64)
     totals = np.zeros(n_groups, np.int64)
     next_bunch = np.zeros(n_groups, np.int64)
-    used_train = np.zeros(n_groups, np.int64)
-    used_test = np.zeros(n_groups, np.int64)
-    test_size = np.zeros(n_groups, np.int64)
+    need_train = np.empty(n_groups, np.int64)
+    need_test = np.empty(n_groups, np.int64)
+    test_size = np.empty(n_groups, np.int64)
+    chance = np.empty(n_groups)
     bunch = np.zeros(n_classes, np.int64)
     present = np.empty(n_classes, np.int64)
     most = np.zeros(n_classes, np.int64)
@@ -329,10 +357,6 @@ def group_scores(
     rows = np.zeros((n_classes, k_max + 1, 1))
     work = np.empty((2, k_max + 1, 1))
     wins = np.empty((k_max + 1, 1))
-    if constant:
-        everything = _choose(n_others, n_train)
-    else:
-        everything = _choose(n_others, n_test - 1) * _choose(n_others - n_test + 1, n_train)
     for i in range(start, stop):
         n_met, n_bunches = _meet_groups(
             indptr[i],
@@ -352,73 +376,42 @@ def group_scores(
             bunch_needs,
         )
         own_size = group_sizes[own_groups[i]]
-        if not constant:
-            _fill_later_choices(sizes, n_met, n_test - 1, later)
         level = np.int64(0)
         votes[0, :] = 0
         totals[0] = 0
         next_bunch[0] = 0
-        test_size[0] = own_size
-        whole = _branch_weight(
-            level,
-            n_others,
-            n_train,
-            n_test - 1,
-            used_train[0],
-            used_test[0],
-            own_size,
-            constant,
-            later,
-        )
-        per_split = 1.0 / (own_size * n_test) if constant else 1.0
-        sample_weight[i] = n_test / float(n_groups) * per_split * whole / everything
+        chance[0] = 1.0
+        need_train[0], need_test[0], test_size[0] = n_train, 0, own_size
+        whole = 1.0
+        sample_weight[i] = 1.0 / (n_groups * own_size)
+        if not constant:
+            _fill_later(sizes, n_met, n_test - 1, current, later)
+            need_test[0] = n_test - 1
+            whole = later[0, n_test - 1, own_size]
+            sample_weight[i] = n_test / n_groups * whole / _choose(n_others, n_test - 1)
+        untied = bunch_start[n_bunches] == n_bunches
         fresh = True
         while level >= 0:
             if fresh:
-                weight = _branch_weight(
-                    level,
-                    n_others,
-                    n_train,
-                    n_test - 1,
-                    used_train[level],
-                    used_test[level],
-                    test_size[level],
-                    constant,
-                    later,
-                )
-                done = weight == 0.0 or _take_bunches(
-                    level,
-                    own[i],
-                    weight / whole,
-                    state,
-                    votes,
-                    totals,
-                    next_bunch,
-                    n_bunches,
-                    item_slot,
-                    item_class,
-                    bunch_start,
-                    bunch_needs,
-                    every_class,
-                    ranked,
-                    share,
-                    ks,
-                    k_max,
-                    nodes,
-                    weights,
-                    bunch,
-                    present,
-                    most,
-                    is_free,
-                    rows,
-                    work,
-                    wins,
-                    out[i],
-                )
+                weight = chance[level]
+                if not constant:
+                    weight *= later[level, need_test[level], test_size[level]] / whole
+                if untied:
+                    done = _take_items(
+                        level, own[i], weight, state, votes, totals, next_bunch, n_bunches,
+                        item_slot, item_class, every_class, ranked, share, ks, k_max, out[i],
+                    )  # fmt: skip
+                else:
+                    done = _take_bunches(
+                        level, own[i], weight, state, votes, totals, next_bunch, n_bunches,
+                        item_slot, item_class, bunch_start, bunch_needs, every_class, ranked,
+                        share, ks, k_max, nodes, weights, bunch, present, most, is_free, rows,
+                        work, wins, out[i],
+                    )  # fmt: skip
                 if not done and level == n_met and ranked and votes[level, own[i]] > 0:
                     for c in range(len(ks)):
                         if ks[c] > totals[level]:
-                            out[i, c] += weight / whole
+                            out[i, c] += weight
                 if done or level == n_met:
                     level -= 1
                     fresh = False
@@ -429,13 +422,35 @@ def group_scores(
                 if state[level] == (3 if three_ways else 2):
                     level -= 1
                     continue
+            # Of the groups to come that are not in the test set, need_train are in training.
+            free = n_others - level - need_test[level]
+            in_test = state[level] == 1 and not constant
+            ways = need_train[level] if state[level] == 0 else free - need_train[level]
+            if (need_test[level] if in_test else ways) <= 0:
+                fresh = False
+                continue
+            chance[level + 1] = chance[level] * (1.0 if in_test else ways / free)
+            if untied and state[level] == 0 and totals[level] == k_max - 1:
+                # The group's first item is the last voter: half of all branches end here.
+                weight = chance[level + 1]
+                if not constant:
+                    weight *= later[level + 1, need_test[level], test_size[level]] / whole
+                last = item_class[next_bunch[level]]
+                votes[level, last] += 1
+                for c in range(len(ks)):
+                    if ks[c] == k_max:
+                        _add_certain(
+                            own[i], votes[level], every_class, ranked, share, weight, out[i], c
+                        )
+                votes[level, last] -= 1
+                fresh = False
+                continue
             for d in range(n_classes):
                 votes[level + 1, d] = votes[level, d]
             totals[level + 1] = totals[level]
             next_bunch[level + 1] = next_bunch[level]
-            in_test = state[level] == 1 and not constant
-            used_train[level + 1] = used_train[level] + (1 if state[level] == 0 else 0)
-            used_test[level + 1] = used_test[level] + (1 if in_test else 0)
+            need_train[level + 1] = need_train[level] - (1 if state[level] == 0 else 0)
+            need_test[level + 1] = need_test[level] - (1 if in_test else 0)
             test_size[level + 1] = test_size[level] + (sizes[level] if in_test else 0)
             level += 1
             fresh = True

@@ -12,7 +12,7 @@ from allsplits.exact._kernels import group_end
 from allsplits.exact._kernels_draws import table_of_class
 from allsplits.exact._kernels_ties import choose_rule, first_tied, node_of, survive_tied
 
-__all__ = ["nearest_counts"]
+__all__ = ["has_ties", "nearest_counts"]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -64,6 +64,31 @@ def _nearest_in_group(
     return survive
 
 
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def has_ties(tied, first, last):
+    """Whether any of these entries is tied with the one before it."""
+    for e in range(first, last):
+        if tied[e]:
+            return True
+    return False
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _nearest_untied(labels, first, last, unseen, shares, tol, sums):
+    """sums[d] += P(the nearest training item is of class d), one item after the other.
+
+    unseen[d] are the candidates of a class that are not passed yet, shares[d] how many are drawn.
+    """
+    survive = 1.0
+    for e in range(first, last):
+        d = labels[e]
+        sums[d] += survive * (shares[d] / unseen[d])
+        survive *= max(unseen[d] - shares[d], 0.0) / unseen[d]
+        unseen[d] -= 1.0
+        if survive <= tol:
+            break
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def nearest_counts(
     indptr,
@@ -98,6 +123,8 @@ def nearest_counts(
     silent = np.empty(n_classes)
     others = np.empty(n_classes)
     gains = np.empty(n_classes)
+    unseen = np.empty(n_classes)
+    shares = np.empty(n_classes)
     n_parts = out.shape[1]
     for item in range(start * n_parts, stop * n_parts):
         i, part = item // n_parts, item % n_parts
@@ -107,6 +134,15 @@ def nearest_counts(
             table_ids[d] = table_of_class(kinds[i], d, own[i], table_of, own_table_of)
         survive = 1.0
         position = indptr[i]
+        if not (average and has_ties(tied, position, indptr[i + 1])):
+            for d in range(n_classes):
+                gains[d] = 0.0
+                unseen[d], shares[d] = pools[table_ids[d]], drawn[table_ids[d]]
+            last = min(position + depth, indptr[i + 1])
+            _nearest_untied(labels, position, last, unseen, shares, tol, gains)
+            for d in range(n_classes if every_class else 1):
+                out[i, part, d] = gains[d if every_class else own[i]]
+            continue
         s = np.int64(0)
         while position < indptr[i + 1] and s < depth and survive > tol:
             end = group_end(tied, position, indptr[i + 1], average)

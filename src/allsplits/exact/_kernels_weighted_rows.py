@@ -4,11 +4,11 @@ import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import group_end
-from allsplits.exact._kernels_branch import many_class_vote, weighted_mean_error
+from allsplits.exact._kernels_branch import many_class_vote
 from allsplits.exact._kernels_steps import voters_from_group
 from allsplits.exact._kernels_weighted import ZERO_WEIGHT, two_class_vote
 
-__all__ = ["score_many_classes", "score_two_classes", "squared_errors_weighted"]
+__all__ = ["score_many_classes", "score_two_classes"]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -225,40 +225,3 @@ def score_many_classes(
                 out[i, present[c]] = found[c]
                 total += found[c]
             unknown[i] = max(1.0 - total, 0.0)
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def squared_errors_weighted(
-    indptr, targets, tied, weights, own, worst, start, stop, n_candidates, train_size, k, average,
-    depths, caps, rares, wanted, out, unknown,
-):  # fmt: skip
-    """out[i] = expected squared error of the weighted mean, known up to ± unknown[i] / 2.
-
-    No squared error of row i exceeds worst[i].
-    """
-    longest = _longest_row(indptr, start, stop)
-    starts = np.empty(longest + 1, np.int64)
-    group_weights = np.empty(longest)
-    found = np.empty(2)
-    for i in range(start, stop):
-        unknown[i] = np.inf
-        for a in range(len(depths)):
-            if unknown[i] <= wanted:
-                break
-            n_groups, n_zero = _read_groups(
-                indptr[i], indptr[i + 1], tied, weights, depths[a], average, starts, group_weights
-            )
-            errors = np.empty(starts[n_groups])
-            for e in range(starts[n_groups]):
-                errors[e] = targets[indptr[i] + e] - own[i]
-            for g in range(n_zero):
-                group_weights[g] = 1.0
-            weighted_mean_error(
-                n_candidates, train_size, k, starts[: n_groups + 1], errors,
-                group_weights[:n_groups], n_zero,
-                wanted / (64.0 * caps[a] * worst[i]) if rares[a] > 0.0 else 0.0, 16 * caps[a],
-                found,
-            )  # fmt: skip
-            unknown[i] = max(1.0 - found[1], 0.0) * worst[i]
-            # What was not followed lies between no error and the worst: take the middle.
-            out[i] = found[0] + 0.5 * unknown[i]

@@ -22,12 +22,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
+from allsplits.exact._effort import class_votes_seconds
 from allsplits.exact._kernels_counts import score_counts
 from allsplits.exact._kernels_draws import hypergeometric_table
 from allsplits.exact._kernels_hits import hit_counts
 from allsplits.exact._kernels_nearest import nearest_counts
+from allsplits.exact._kernels_shots import score_shots
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column
-from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
+from allsplits.exact.problem import (
+    Answer,
+    Problem,
+    RowValues,
+    Solver,
+    neighbor_labels,
+    own_rows,
+    tie_runs,
+)
 from allsplits.exact.rational_classwise import exact_class_hits, exact_class_right
 from allsplits.exact.ties import Rows, distinct_rows, tie_rules
 from allsplits.exact.uniform import legendre_rules
@@ -37,6 +47,12 @@ from allsplits.splits import CountsComponent, CountsLaw
 __all__ = ["solve_class_hits", "solve_class_majority"]
 
 Floats = NDArray[np.float64]
+
+#: What a long run is told.
+_CHEAPER = (
+    "fewer neighbours, more training samples of each class (they need a shallower search), fewer "
+    "samples, and distance_ties='index' where many distances are tied"
+)
 
 
 def needed_depth(class_sizes: Any, train: Sequence[int], k: int, tol: float) -> int:
@@ -136,7 +152,7 @@ class ClasswiseVote:
         kinds = np.zeros(order.n_samples, dtype=np.int32)
         if problem.exclusion is not None:
             kinds = problem.exclusion.groups[own_rows(order)]
-        labels = problem.codes[order.flat_indices]
+        labels = neighbor_labels(order, problem.codes)
         rows = Rows(order.indptr, labels, order.tied, problem.codes[own_rows(order)])
         place: Any = slice(None)
         if options.average:
@@ -145,8 +161,10 @@ class ClasswiseVote:
         starts, tables = drawing.tables_up_to(int(np.diff(rows.indptr).max()))
         width = problem.n_classes if every_class else len(self.ks)
         out = np.zeros((len(rows.own), len(self.trains), width))
+        untied = (rows.indptr, rows.labels, rows.own)
         pools = (kinds, drawing.table_of, drawing.own_table_of)
         tabled = (starts, drawing.pools, drawing.drawn, drawing.remaining, tables, self.depth)
+        shots = (starts, drawing.pools, drawing.remaining, tables, self.depth)
 
         def run(start: int, stop: int) -> None:
             if problem.vote == "ranked":
@@ -157,9 +175,20 @@ class ClasswiseVote:
                                self.depth, every_class, options.average, options.tol / 8,
                                self.rules, out)  # fmt: skip
             else:
+                for first, last, has_ties in tie_runs(
+                    rows.indptr, rows.tied, options.average, start, stop
+                ):
+                    votes(first, last, has_ties)
+
+        def votes(start: int, stop: int, has_ties: bool) -> None:
+            if has_ties:
                 score_counts(*rows, start, stop, *pools, *tabled, every_class, options.average,
                              options.share, self.ks, options.tol / 8, self.rules, self.nodes,
                              self.weights, out)  # fmt: skip
+            else:
+                score_shots(*untied, start, stop, *pools, *shots, drawing.drawn, every_class,
+                            options.share, self.ks, options.tol / 8, self.nodes, self.weights,
+                            out)  # fmt: skip
 
         map_row_ranges(run, len(rows.own), n_threads)
         if problem.vote == "majority":
@@ -181,6 +210,16 @@ class ClasswiseVote:
                 out[:] = shares
             else:
                 out[:, c] = shares[own]
+
+    def seconds(self, every_class: bool) -> float:
+        """What the votes of all rows take on one core, without ties."""
+        if self.problem.vote == "ranked":
+            return 0.0
+        each = class_votes_seconds(
+            self.problem.n_samples, self.depth, self.problem.n_classes, self.ks.tolist(),
+            int(self.trains.max()), every_class,
+        )  # fmt: skip
+        return len(self.trains) * each
 
     @property
     def rounding(self) -> float:
@@ -283,7 +322,7 @@ def _solve(problem: Problem, rational: Any) -> Solver:
             prediction_proba=proba,
         )
 
-    return Solver(vote.depth, part, sums.add, finish)
+    return Solver(vote.depth, part, sums.add, finish, vote.seconds(classes), _CHEAPER)
 
 
 def _one_law_each(problem: Problem) -> Solver:
@@ -306,7 +345,9 @@ def _one_law_each(problem: Problem) -> Solver:
             error_bound=np.concatenate([answer.error_bound for answer in answers]),
         )
 
-    return Solver(max(solver.depth for solver in solvers), part, add, finish)
+    seconds = sum(solver.seconds for solver in solvers)
+    depth = max(solver.depth for solver in solvers)
+    return Solver(depth, part, add, finish, seconds, _CHEAPER)
 
 
 def _rational(problem: Problem, compute: Any) -> Solver:

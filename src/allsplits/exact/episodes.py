@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
+from allsplits.exact._effort import episode_seconds
 from allsplits.exact._kernels_episodes import episode_scores
 from allsplits.exact.masses import UNIT_ROUNDOFF
-from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
+from allsplits.exact.problem import Answer, Problem, RowValues, Solver, neighbor_labels, own_rows
 from allsplits.exact.rational_classwise import exact_class_right
 from allsplits.exact.ties import tie_rules
 from allsplits.exceptions import UnsupportedError
@@ -44,25 +45,35 @@ class _EpisodeVote:
         self.width = problem.n_classes if self.classes else 1
         self.sizes = np.array(law.class_sizes)
         self.rules = tie_rules(1)
-        self.choose = np.array(
-            [
-                [float(comb(a, b)) for b in range(law.n_way + 1)]
-                for a in range(problem.n_classes + 1)
-            ]
-        )
+        self.tables = _silence_tables(self.sizes, law.k_shot)
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
-        labels, own = self.codes[order.flat_indices], self.codes[own_rows(order)]
+        labels, own = neighbor_labels(order, self.codes), self.codes[own_rows(order)]
         out = np.zeros((order.n_samples, self.width))
         map_row_ranges(
             lambda start, stop: episode_scores(
                 order.indptr, labels, order.tied, own, start, stop, self.sizes, self.law.n_way,
-                self.law.k_shot, self.classes, self.average, self.rules, self.choose, out,
+                self.law.k_shot, self.classes, self.average, self.rules, *self.tables, out,
             ),
             order.n_samples,
             n_threads,
         )  # fmt: skip
         return out
+
+
+def _silence_tables(
+    sizes: NDArray[np.int64], k_shot: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+    """(starts[is own, class], silent, first): by ratios, for all items of each class."""
+    pools = np.stack([sizes, sizes - 1])
+    ends = np.cumsum(pools + 1)
+    silent, first = np.empty(ends[-1]), np.empty(ends[-1])
+    for pool, end in zip(pools.ravel().tolist(), ends.tolist(), strict=True):
+        left = np.arange(pool, 0, -1)
+        here = slice(end - pool - 1, end)
+        silent[here] = np.cumprod(np.append(1.0, np.maximum(left - k_shot, 0) / left))
+        first[here] = np.append(silent[here][:-1] * k_shot / left, 0.0)
+    return (ends - pools.ravel() - 1).reshape(pools.shape), silent, first
 
 
 def solve_episodes(problem: Problem) -> Solver:
@@ -94,7 +105,9 @@ def solve_episodes(problem: Problem) -> Solver:
             prediction_proba=values if classes else None,
         )
 
-    return Solver(problem.n_samples - 1, vote, found.add, finish)
+    depth = problem.n_samples - 1
+    seconds = episode_seconds(problem.n_samples, depth, problem.n_classes, law.n_way)
+    return Solver(depth, vote, found.add, finish, seconds)
 
 
 def _rational(problem: Problem, law: EpisodeLaw) -> Solver:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
+from allsplits.exact._effort import group_seconds
 from allsplits.exact._kernels_groups import group_scores
 from allsplits.exact.masses import UNIT_ROUNDOFF
 from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
@@ -30,6 +31,8 @@ __all__ = ["solve_groups"]
 _MOST_SPLITS = 20_000
 #: Entries of the table that weighs unequal test sets.
 _LARGEST_TABLE = 1 << 24
+#: What a long run is told.
+_CHEAPER = "fewer neighbours, and fewer or larger groups left out"
 
 
 class _GroupVote:
@@ -66,6 +69,12 @@ class _GroupVote:
             "samples) are too many to weigh the splits by the size of their test sets; leave fewer "
             "groups out (LeaveOneGroupOut, LeavePGroupsOut(2)) or use groups of equal size"
         )
+
+    def seconds(self) -> float:
+        """What the walks of all rows take on one core, at most."""
+        n_others = len(self.law.group_sizes) - 1
+        n_test = self.law.n_test - 1 if self.three_ways else 0
+        return group_seconds(self.problem.n_samples, n_others, self.law.n_train, n_test, self.k_max)
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
         codes, groups, options = self.problem.codes, self.law.groups, self.problem.options
@@ -114,7 +123,7 @@ def solve_groups(problem: Problem) -> Solver:
             prediction_proba=values if vote.classes else None,
         )
 
-    return Solver(vote.depth, vote, found.add, finish)
+    return Solver(vote.depth, vote, found.add, finish, vote.seconds(), _CHEAPER)
 
 
 def _class_balance(problem: Problem, weight: Any) -> Any:

@@ -5,7 +5,7 @@ counted. Two classes in a neighbourhood: meet in the middle (`_kernels_weighted`
 for M neighbours instead of the exponential recursion of Celisse & Mary-Huard 2011. More classes:
 a search that stops where the leader can no longer be caught (`_kernels_branch`). Where this is
 out of reach, sums are merged into runs, and what a run hides is counted as unknown: every value
-is an interval, most of them a point. Weighted means have no such shortcut; all sets are visited.
+is an interval, most of them a point. Weighted means take another way (`weighted_mean`).
 """
 
 from __future__ import annotations
@@ -22,18 +22,16 @@ from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_weighted_rows import (
     score_many_classes,
     score_two_classes,
-    squared_errors_weighted,
 )
 from allsplits.exact.fixed_size import sample_weights, solve_majority
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column, prefixes_for
 from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
 from allsplits.exact.rational_weighted import solve_rational
-from allsplits.exact.regression import solve_mean
 from allsplits.exact.weights import VoteWeights
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 
-__all__ = ["solve_weighted", "solve_weighted_mean"]
+__all__ = ["or_equal", "solve_weighted", "weights_of"]
 
 Floats = NDArray[np.float64]
 #: States of the first attempts; nearly all rows need no more.
@@ -144,7 +142,7 @@ def solve_weighted(problem: Problem) -> Solver:
     """Weighted votes for classes."""
     if problem.options.exact:
         return solve_rational(problem)
-    attempts, weights = _Attempts(problem), _weights(problem)
+    attempts, weights = _Attempts(problem), weights_of(problem)
     vote = _WeightedVote(problem, attempts, weights)
     collected = RowValues(problem.n_samples, vote.width)
 
@@ -152,7 +150,7 @@ def solve_weighted(problem: Problem) -> Solver:
         right, unknown, shares = map(np.ascontiguousarray, vote.split(collected.values))
         per_sample = sample_weights(problem)
         bounds = np.sum(unknown * per_sample[:, None], axis=0) + attempts.leftover()
-        _check_width(problem, bounds, 1.0)
+        _check_width(problem, bounds)
         return Answer(
             scores=np.sum(right * per_sample[:, None], axis=0),
             error_bound=bounds,
@@ -162,72 +160,17 @@ def solve_weighted(problem: Problem) -> Solver:
         )
 
     solver = Solver(attempts.depth, vote, collected.add, finish)
-    return _or_equal(problem, weights, solver, solve_majority, "majority")
+    return or_equal(problem, weights, solver, solve_majority, "majority")
 
 
-class _WeightedMean:
-    """For each row of a block: the error and what is unknown of it, in every column."""
-
-    def __init__(self, problem: Problem, attempts: _Attempts, weights: VoteWeights) -> None:
-        self.problem, self.attempts, self.weights = problem, attempts, weights
-        targets = problem.targets
-        self.scale = float(np.var(targets)) or 1.0
-        self.worst = np.maximum(targets - targets.min(), targets.max() - targets) ** 2
-
-    def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
-        targets, options, rows = self.problem.targets, self.problem.options, own_rows(order)
-        data = (order.indptr, targets[order.flat_indices], order.tied, self.weights.of(order),
-                targets[rows], self.worst[rows])  # fmt: skip
-        out = np.zeros((order.n_samples, 2 * len(self.attempts.columns)))
-        errors, unknown = np.split(out, 2, axis=1)
-        for c, column in enumerate(self.attempts.columns):
-            for weight, attempt in column:
-                found, width = np.empty(order.n_samples), np.empty(order.n_samples)
-                vote = (self.problem.n_samples - 1, attempt.train, attempt.k, options.average)
-                tol = options.vote_tol * self.scale
-                effort = (attempt.depths, attempt.caps, attempt.rares, tol)
-
-                def run(start: int, stop: int, vote: Any, effort: Any, results: Any) -> None:
-                    squared_errors_weighted(*data, start, stop, *vote, *effort, *results)
-
-                kernel = partial(run, vote=vote, effort=effort, results=(found, width))
-                map_row_ranges(kernel, order.n_samples, n_threads, smallest=4)
-                errors[:, c] += weight * found
-                unknown[:, c] += weight * width / 2
-        return out
-
-
-def solve_weighted_mean(problem: Problem) -> Solver:
-    """Negative mean squared error of the weighted mean."""
-    if problem.options.exact:
-        return solve_rational(problem)
-    attempts, weights = _Attempts(problem), _weights(problem)
-    mean = _WeightedMean(problem, attempts, weights)
-    collected = RowValues(problem.n_samples, 2 * len(problem.columns))
-
-    def finish() -> Answer:
-        n = problem.n_samples
-        errors, unknown = map(np.ascontiguousarray, np.split(collected.values, 2, axis=1))
-        bounds = unknown.mean(axis=0) + attempts.leftover() * float(mean.worst.max())
-        _check_width(problem, bounds, mean.scale)
-        return Answer(
-            scores=-errors.mean(axis=0),
-            error_bound=bounds,
-            sample_weight=np.full(n, 1 / n),
-            sample_scores=-errors if problem.want_samples else None,
-        )
-
-    solver = Solver(attempts.depth, mean, collected.add, finish)
-    return _or_equal(problem, weights, solver, solve_mean, "mean")
-
-
-def _weights(problem: Problem) -> VoteWeights:
+def weights_of(problem: Problem) -> VoteWeights:
+    """The weights of a problem that has them."""
     if problem.weights is None:
         raise TypeError("a weighted vote needs weights")
     return problem.weights
 
 
-def _or_equal(
+def or_equal(
     problem: Problem,
     weights: VoteWeights,
     solver: Solver,
@@ -256,16 +199,17 @@ def _or_equal(
         answer: Answer = equal.finish() if all_equal else solver.finish()
         return answer
 
-    return Solver(max(solver.depth, equal.depth), part, add, finish)
+    depth = max(solver.depth, equal.depth)
+    return Solver(depth, part, add, finish, solver.seconds, solver.cheaper)
 
 
-def _check_width(problem: Problem, bounds: Floats, scale: float) -> None:
+def _check_width(problem: Problem, bounds: Floats) -> None:
     """Raise if the certified intervals are wider than the user allows; say what would fit."""
     options = problem.options
     c = int(np.argmax(bounds))
-    if bounds[c] / scale <= max(options.vote_tol, 1e-12):
+    if bounds[c] <= max(options.vote_tol, 1e-12):
         return
-    reached = float(f"{bounds[c] / scale * 1.05:.1e}")
+    reached = float(f"{bounds[c] * 1.05:.1e}")
     raise UnsupportedError(
         f"weighted votes with n_neighbors={problem.columns[c].k} ({problem.columns[c].law}) are "
         f"known only to ± {bounds[c]:.1e} within max_states={options.max_states}, and vote_tol is "

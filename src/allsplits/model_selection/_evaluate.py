@@ -71,9 +71,9 @@ def evaluate(
         Probability mass that may be left out to keep the neighbour search shallow. What is left
         out is part of `error_bound`; 0 leaves out nothing.
     vote_tol : float, default=1e-4
-        Weighted votes only. Sets of voters are counted, exactly where that is affordable; where it
-        is not, the score is certain to lie within ± `error_bound`, at most `vote_tol` (for a
-        regressor: times the variance of y).
+        Weighted votes for classes only. Sets of voters are counted, exactly where that is
+        affordable; where it is not, the score is certain to lie within ± `error_bound`, at most
+        `vote_tol`. Weighted means need no sets.
     max_states : int, default=131072
         Weighted votes only: how many partial votes may be held for one sample (64 bytes each and
         thread). If `vote_tol` cannot be met with so many, an error says what would fit.

@@ -1,6 +1,7 @@
 """Who is nearest to whom: neighbour orders in which ties are data, not sort accidents."""
 
 import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
+from allsplits.orders._effort import search_seconds
 from allsplits.orders._graph import order_from_graph
 from allsplits.orders._index import order_from_index
 from allsplits.orders._metric import Metric
@@ -26,4 +27,5 @@ __all__ = [
     "order_from_index",
     "order_neighbors",
     "read_points",
+    "search_seconds",
 ]

@@ -39,10 +39,12 @@ def rows_of(kind, rng, shape):
         "around the tolerance": 1 + np.round(40 * keys) * near * 1e-12,
         "below the smallest normal number": 1e-310 * keys,
         "zeros and tiny": np.round(3 * keys) * 1e-305,
+        "thirty decades": 10 ** (60 * keys - 30),
+        "a crowd far from one": np.where(keys < 0.01, 1e200 * keys, 1 + 1e-9 * keys),
     }[kind]
 
 
-@pytest.mark.parametrize(
+every_kind = pytest.mark.parametrize(
     "kind",
     [
         "distinct",
@@ -51,8 +53,13 @@ def rows_of(kind, rng, shape):
         "around the tolerance",
         "below the smallest normal number",
         "zeros and tiny",
+        "thirty decades",
+        "a crowd far from one",
     ],
 )
+
+
+@every_kind
 def test_like_a_plain_sort(kind):
     rng = np.random.default_rng(0)
     for _ in range(60):
@@ -69,3 +76,24 @@ def test_like_a_plain_sort(kind):
             assert (items[:length].tolist(), tied[:length].tolist()) == expected
         firsts = [plainly_sorted(row, 1, floor)[0][0] for row in rows]
         assert first_of_rows(rows, 2, Ties(TOLERANCE, floor))[:, 0].tolist() == firsts
+
+
+@every_kind
+@pytest.mark.parametrize("n_columns", [1023, 1024, 1025, 2049, 3000])
+def test_complete_long_rows_like_a_plain_sort(kind, n_columns):
+    """From 1024 columns on complete rows are sorted by digits."""
+    rows = rows_of(kind, np.random.default_rng(n_columns), (3, n_columns))
+    rows[np.arange(3), [0, 7, n_columns - 1]] = np.inf
+    found = sort_rows(rows, n_columns - 1, n_columns - 1, 2, Ties(TOLERANCE, 0.0))
+    for row, items, tied, length in zip(rows, found[0], found[2], found[3], strict=True):
+        expected = plainly_sorted(row, n_columns - 1, 0.0)
+        assert (items[:length].tolist(), tied[:length].tolist()) == expected
+
+
+def test_long_rows_with_all_keys_equal_or_infinite():
+    rows = np.full((2, 1500), np.inf)
+    rows[0] = 2.0
+    items, _, tied, lengths = sort_rows(rows, 1500, 1500, 1, Ties(TOLERANCE, 0.0))
+    assert lengths.tolist() == [1500, 0]
+    assert items[0].tolist() == list(range(1500))
+    assert tied[0].tolist() == [False] + [True] * 1499

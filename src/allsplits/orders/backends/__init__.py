@@ -1,7 +1,12 @@
 """Ways to find neighbours: one protocol, one file each."""
 
 from allsplits.orders.backends._protocol import Block, Part, Search, whole_order
-from allsplits.orders.backends._registry import BACKENDS, check_backend, prepare_search
+from allsplits.orders.backends._registry import (
+    BACKENDS,
+    check_backend,
+    choose_backend,
+    prepare_search,
+)
 from allsplits.orders.backends.cross import CrossSearch
 
 __all__ = [
@@ -11,6 +16,7 @@ __all__ = [
     "Part",
     "Search",
     "check_backend",
+    "choose_backend",
     "prepare_search",
     "whole_order",
 ]

@@ -12,6 +12,7 @@ from allsplits.orders._kernels import (
     first_columns,
     mirror_rows,
 )
+from allsplits.orders._kernels_radix import SHORTEST_ROW, sort_words
 from allsplits.orders._ties import Ties
 
 __all__ = ["first_of_rows", "sort_rows", "squared_rows"]
@@ -93,15 +94,10 @@ def _sort_nearest(
     keys = np.empty(items.shape)
     tied = np.empty(items.shape, dtype=bool)
     lengths = np.empty(len(rows), dtype=np.int64)
-    columns = np.arange(n_columns)
     bits = (n_columns - 1).bit_length()
 
     def sort(start: int, stop: int) -> None:
-        packed = (rows[start:stop].view(np.int64) >> bits << bits) | columns
-        if width < n_columns:
-            packed.partition(width, axis=1)
-            packed = packed[:, :width]
-        packed.sort(axis=1)
+        packed = _nearest_words(rows[start:stop].view(np.int64), bits, width, complete)
         finish_packed_rows(
             rows, packed, bits, complete, start, stop, items, keys, tied, lengths, depth,
             *ties,
@@ -109,3 +105,23 @@ def _sort_nearest(
 
     map_row_ranges(sort, len(rows), n_threads, smallest=8)
     return items, keys, tied, lengths
+
+
+def _nearest_words(
+    words: NDArray[np.int64], bits: int, width: int, complete: bool
+) -> NDArray[np.int64]:
+    """The `width` smallest words of each row, sorted, with the column in their last `bits`."""
+    n_columns = words.shape[1]
+    if complete and n_columns >= SHORTEST_ROW:
+        packed = np.empty_like(words)
+        done = np.empty(len(words), dtype=bool)
+        sort_words(words, bits, packed, done)
+        for row in np.flatnonzero(~done):
+            packed[row].sort()
+        return packed[:, :width]
+    packed = (words >> bits << bits) | np.arange(n_columns)
+    if width < n_columns:
+        packed.partition(width, axis=1)
+        packed = packed[:, :width]
+    packed.sort(axis=1)
+    return packed

@@ -1,0 +1,96 @@
+"""How long the votes will take, roughly, from counts of operations; and a word before long runs.
+
+The constants were measured on one core of an ordinary server; they decide about a warning only.
+"""
+
+from __future__ import annotations
+
+import warnings
+from math import comb
+
+from allsplits.exceptions import LongRunWarning
+
+__all__ = [
+    "class_votes_seconds",
+    "episode_seconds",
+    "group_seconds",
+    "warn_if_long",
+    "weighted_mean_seconds",
+]
+
+#: Nanoseconds for one product of a lane, for what a rank costs besides, and for a rank of 1-NN.
+_PRODUCT, _RANK, _NEAREST = 0.15, 40.0, 5.0
+#: Nanoseconds for a branch of the walk through groups.
+_BRANCH = 25.0
+#: Longer runs are announced.
+_ANNOUNCED = 60.0
+
+
+def _products(n_classes: int, k: int, most: int, every_class: bool) -> float:
+    """Products for a rank: rows of `most` votes, polynomials up to degree k, caps 1 to k."""
+    total = 0
+    for v in range(1, min(k, most) + 1):
+        cap = min(v, most)
+        total += sum(min(degree, cap) + 1 for degree in range(k - v + 1))
+    return float(n_classes * total * (3 if every_class else 1))
+
+
+def class_votes_seconds(
+    n_rows: int, depth: int, n_classes: int, ks: list[int], most: int, every_class: bool
+) -> float:
+    """Majority votes of classes whose numbers of voters are independent, rank by rank.
+
+    All `ks` come from the products of the largest.
+    """
+    k = max(ks)
+    if k == 1:
+        return 1e-9 * n_rows * depth * _NEAREST
+    # No more classes than neighbours are met.
+    products = _products(min(n_classes, depth), k, most, every_class)
+    return 1e-9 * n_rows * depth * (_RANK + _PRODUCT * products)
+
+
+def episode_seconds(n_rows: int, depth: int, n_classes: int, n_way: int) -> float:
+    """1-NN over episodes: a polynomial of degree n_way in all classes for each neighbour."""
+    return 1e-9 * n_rows * depth * (_NEAREST + 0.6 * n_classes * n_way)
+
+
+def group_seconds(n_rows: int, n_others: int, n_train: int, n_test: int, k: int) -> float:
+    """Branches that do not have k training groups yet; n_test is 0 where only training matters.
+
+    Groups with several near samples end a branch sooner: an upper end.
+    """
+    branches, left_out = 0, n_others - n_train
+    for met in range(min(n_others, left_out + k - 1) + 1):
+        for trained in range(max(0, met - left_out), min(met, k - 1) + 1):
+            tested = sum(comb(met - trained, t) for t in range(min(n_test, met) + 1))
+            branches += comb(met, trained) * (tested if n_test else 1)
+            if branches > 1e18:
+                return float("inf")
+    return 1e-9 * n_rows * branches * _BRANCH
+
+
+def weighted_mean_seconds(n_rows: int, depth: int, k: int) -> float:
+    """Weighted means: a walk at some sixty nodes, three moments for each number of voters."""
+    return 1e-9 * n_rows * depth * (600.0 + 60.0 * k)
+
+
+def warn_if_long(search: float, votes: float, n_threads: int, depth: int, cheaper: str) -> None:
+    """Say so before a run that is expected to take over a minute, and what would be cheaper."""
+    seconds = (search + votes) / n_threads
+    if seconds <= _ANNOUNCED:
+        return
+    share = f"the search for {depth} neighbours of each sample {search / (search + votes):.0%}"
+    advice = f"; cheaper: {cheaper}" if cheaper else ""
+    warnings.warn(
+        f"this will take about {_in_words(seconds)} on {n_threads} threads ({share} of it){advice}",
+        LongRunWarning,
+        stacklevel=2,
+    )
+
+
+def _in_words(seconds: float) -> str:
+    for unit, size in (("days", 86400.0), ("hours", 3600.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{max(1.0, seconds / 60):.0f} minutes"
