@@ -60,10 +60,8 @@ def test_ways_to_split(text, built):
     assert repr(found) == repr(built)
 
 
-def test_the_default_fits_the_votes():
+def test_no_way_is_the_librarys_default():
     assert parse_cv(None) is None
-    assert parse_cv(None, weighted=True).text == "kfold:5"
-    assert parse_cv("loo", weighted=True).text == "loo"
 
 
 def test_the_column_of_groups_may_have_a_colon():

@@ -344,11 +344,16 @@ def one_over_distance(distances: list) -> list:
 
 
 def heaviest(voter_labels: tuple, weights: list, classes: list, label_ties: str) -> tuple:
-    """The classes whose voters weigh most; all classes if nobody weighs anything."""
+    """The classes whose voters weigh most; all classes if nobody weighs anything.
+
+    A sum that is less than the largest by no more than 1e-12 of the lightest vote is as large.
+    """
     sums = {label: Fraction(0) for label in classes}
     for label, weight in zip(voter_labels, weights, strict=True):
         sums[label] += weight
-    tied = tuple(label for label in classes if sums[label] == max(sums.values()))
+    lightest = min((weight for weight in weights if weight), default=0)
+    least = max(sums.values()) - lightest / Fraction(10**12)
+    tied = tuple(label for label in classes if sums[label] >= least)
     return tied[:1] if label_ties == "first" else tied
 
 

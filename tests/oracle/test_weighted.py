@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import evaluate, learning_curve, validation_curve
+from allsplits import ClassCounts, evaluate, learning_curve, validation_curve
+from allsplits.exact import weighted_votes
 from oracle import enumerate as oracle
 from oracle.checks import check_curve, every_distance_tie, every_tie, ks_to_try, smallest_train
-from oracle.compare import assert_close, assert_matches, assert_matches_exactly
+from oracle.compare import (
+    assert_close,
+    assert_matches,
+    assert_matches_exactly,
+    assert_within_bound,
+)
 from oracle.datasets import POINTS, dataset
-from oracle.laws import CORE_FIXED_SIZE_LAWS, OTHER_FIXED_SIZE_LAWS
+from oracle.laws import CORE_FIXED_SIZE_LAWS, OTHER_FIXED_SIZE_LAWS, name_of
+from oracle.test_class_counts import CASES
 
 
 def steps(distances):
@@ -121,6 +128,84 @@ def test_balanced_accuracy(weights):
     answer = oracle.classify(distances, data.labels, case.law(data.n), 3, weigh=weigh)
     found = evaluate(classifier(3, given), data.X, data.y, cv=case.cv, scoring="balanced_accuracy")
     assert_close(found.score, answer.mean_recall, "balanced accuracy")
+
+
+every_count = pytest.mark.parametrize(
+    ("labels", "cv", "law"), CASES, ids=[f"{labels}-{name_of(cv)}" for labels, cv, _ in CASES]
+)
+
+
+@every_weight
+@every_count
+def test_class_counts(labels, cv, law, weights):
+    given, weigh = weights
+    data = dataset("heavy ties", labels)
+    distances, law = oracle.given_distances(city_block(data.X)), law(data.labels)
+    for k in ks_to_try(law):
+        answer = oracle.classify(distances, data.labels, law, k, weigh=weigh)
+        knn = classifier(k, given)
+        assert_matches(evaluate(knn, data.X, data.y, cv=cv), answer, f"k={k}")
+        exact = evaluate(knn, data.X, data.y, cv=cv, exact=True)
+        assert_matches_exactly(exact, answer, f"k={k}")
+
+
+@every_tie
+@pytest.mark.parametrize("points", POINTS)
+def test_class_counts_and_every_tie(points, ties):
+    for labels, counts in (("2 classes", {0: 2, 1: 3}), ("3 classes", {"a": 1, "b": 2, "c": 2})):
+        data = dataset(points, labels)
+        distances = oracle.given_distances(city_block(data.X))
+        law = oracle.class_counts(data.labels, counts)
+        for k in range(1, 6):
+            answer = oracle.classify(
+                distances, data.labels, law, k, weigh=oracle.one_over_distance, **ties
+            )
+            options = {"cv": ClassCounts(counts), **ties}
+            knn = classifier(k, "distance")
+            assert_matches(evaluate(knn, data.X, data.y, **options), answer, f"k={k}")
+            exact = evaluate(knn, data.X, data.y, exact=True, **options)
+            assert_matches_exactly(exact, answer, f"k={k}")
+
+
+@every_count
+def test_balanced_accuracy_of_class_counts(labels, cv, law):
+    data = dataset("duplicates", labels)
+    distances = oracle.given_distances(city_block(data.X))
+    balanced = oracle.classes_equally(law(data.labels), data.labels)
+    k = min(2, smallest_train(balanced))
+    answer = oracle.classify(distances, data.labels, balanced, k, weigh=oracle.one_over_distance)
+    options = {"cv": cv, "scoring": "balanced_accuracy"}
+    found = evaluate(classifier(k, "distance"), data.X, data.y, **options)
+    assert_close(found.score, answer.score, "balanced accuracy")
+    exact = evaluate(classifier(k, "distance"), data.X, data.y, exact=True, **options)
+    assert exact.fraction == answer.score
+
+
+# how fine the grid may be: hardly a cell, many
+@pytest.mark.parametrize("max_states", [64, 1 << 17])
+@every_tie
+@every_weight
+@every_dataset
+def test_a_grid_encloses_the_truth(data, weights, ties, max_states, monkeypatch):
+    monkeypatch.setattr(weighted_votes, "_EXACT_STEPS", 0.0)
+    given, weigh = weights
+    distances = oracle.given_distances(city_block(data.X))
+    train = {label: max(1, data.labels.count(label) - 1) for label in set(data.labels)}
+    for cv, law in (
+        (CORE_FIXED_SIZE_LAWS[1].cv, CORE_FIXED_SIZE_LAWS[1].law(data.n)),
+        (ClassCounts(train), oracle.class_counts(data.labels, train)),
+    ):
+        ks = ks_to_try(law)
+        options = {"cv": cv, "max_states": max_states, "vote_tol": 1e-9, **ties}
+        curve = validation_curve(
+            classifier(1, given), data.X, data.y, n_neighbors=ks, **options
+        )  # fmt: skip
+        for k, score in zip(ks, curve.scores, strict=True):
+            answer = oracle.classify(distances, data.labels, law, k, weigh=weigh, **ties)
+            bound = float(np.max(curve.error_bound))
+            assert_within_bound(score, answer.score, bound, f"k={k}", 1.0)
+        found = evaluate(classifier(k, given), data.X, data.y, **options)
+        assert_within_bound(found.score, answer.score, found.error_bound, f"k={k}", 1.0)
 
 
 @every_distance_tie

@@ -117,15 +117,14 @@ Cv = Annotated[
         "kfold:5, lpo:10 (leave 10 out), loo, holdout:0.2, stratified-holdout:0.2, "
         "size:100 (training rows), shots:5 (of each class), "
         "episodes:5x1 (ways x shots, for k = 1), bootstrap, groups:COLUMN or "
-        "groups:COLUMN:2 (leave groups out). Default: stratified:5, or kfold:5 for regression and "
-        "for weighted votes.",
+        "groups:COLUMN:2 (leave groups out). Default: stratified:5, or kfold:5 for regression.",
     ),
 ]
 Weights = Annotated[
     Weighting,
     typer.Option(
         metavar="|".join(Weighting),
-        help="Equal votes, or by 1/distance (needs splits of fixed size, e.g. kfold:5).",
+        help="Equal votes, or by 1/distance (for splits of fixed size or with fixed class counts).",
     ),
 ]
 Metric = Annotated[str, typer.Option(metavar="NAME", help="scikit-learn's name of a distance.")]

@@ -120,16 +120,13 @@ _KINDS = {
 }
 
 
-def parse_cv(text: str | None, *, weighted: bool = False) -> Cv | None:
+def parse_cv(text: str | None) -> Cv | None:
     """Read ``stratified:5``, ``loo``, ``groups:patient``, …; None stays None, the default.
 
     A number alone is folds as in scikit-learn: stratified for classes, plain for regression.
-
-    Weighted votes have no formula for stratified folds, so that their default is ``kfold:5``.
     """
-    if text is None and not weighted:
+    if text is None:
         return None
-    text = "kfold:5" if text is None else text
     if re.fullmatch(_FOLDS, text):
         return Cv(text, "folds", int(text))
     kind, colon, value = text.partition(":")

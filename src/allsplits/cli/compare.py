@@ -76,7 +76,7 @@ def compare(
     screen = Screen(quiet)
     first = Model(metric, weights, p, scoring)
     second = Model(other_metric or metric, other_weights or weights, p, scoring)
-    way = parse_cv(cv, weighted=options.Weighting.DISTANCE in (first.weights, second.weights))
+    way = parse_cv(cv)
     if (k, first) == (other_k or k, second) and other_features is None:
         raise InvalidInputError(
             "give the other model one of --other-k, --other-metric, --other-weights or "

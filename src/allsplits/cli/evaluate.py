@@ -109,7 +109,7 @@ def run_evaluate(
 ) -> None:  # fmt: skip
     """Everything after the options are read."""
     ks = None if k is None else parse_numbers("--k", k)
-    way = parse_cv(cv, weighted=model.weights != options.Weighting.UNIFORM)
+    way = parse_cv(cv)
     image_shape = parse_image_shape(image)
     if report == STDIN:
         raise InvalidInputError(

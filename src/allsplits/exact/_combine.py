@@ -11,8 +11,8 @@ from allsplits.exact.fixed_size import solve_majority, solve_ranked
 from allsplits.exact.groups import solve_groups
 from allsplits.exact.problem import Answer, Problem, Solver, run
 from allsplits.exact.regression import solve_mean
-from allsplits.exact.weighted import solve_weighted
 from allsplits.exact.weighted_mean import solve_weighted_mean
+from allsplits.exact.weighted_votes import solve_weighted
 from allsplits.exceptions import UnsupportedError
 
 __all__ = ["SUPPORTED", "solve"]
@@ -31,6 +31,7 @@ SUPPORTED: dict[tuple[str, str], Callable[[Problem], Solver]] = {
     ("draws with replacement", "ranked"): solve_bootstrap,
     ("class counts", "majority"): solve_class_majority,
     ("class counts", "ranked"): solve_class_hits,
+    ("class counts", "weighted"): solve_weighted,
     ("episodes", "majority"): solve_episodes,
     ("whole groups", "majority"): solve_groups,
     ("whole groups", "ranked"): solve_groups,

@@ -1,313 +1,344 @@
-"""Compiled weighted votes between two classes: meet in the middle.
+"""Compiled weighted votes, sample by sample: counted exactly where that is cheap, else enclosed.
 
-Voters of the first class push a sum up by their weight, voters of the other push it down. From the
-nearest group on, lists hold every reachable sum with its probability; from the farthest group
-back, lists hold what may still be added. The shorter family takes the next step until both meet,
-and pairs are counted with two pointers: 2^(M/2) states instead of 2^M for M neighbours. Sums that
-no further voter can turn are settled at once.
+Voters at distance 0 decide alone, by their number. The others are counted exactly
+(`_kernels_lists`) if a rehearsal without any comparison shows that this takes little work, and
+enclosed on a grid (`_kernels_grid`) otherwise: a coarse one first, then one as fine as the wanted
+width asks for and the work allowed.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from allsplits.exact._kernels_lists import (
-    SHORTEST,
-    merge_lists,
-    settle_pairs,
-    squeeze_lists,
-    trim_list,
+from allsplits.exact._kernels import group_end
+from allsplits.exact._kernels_grid import Grid, kept_versions
+from allsplits.exact._kernels_heavy import bound_with_heavy
+from allsplits.exact._kernels_lists import Rule, count_votes, fits
+from allsplits.exact._kernels_vote_law import (
+    Row,
+    copy_values,
+    count,
+    fill_rows,
+    fill_values,
 )
-from allsplits.exact._kernels_steps import members_of_class, voters_from_group
 
-__all__ = ["ZERO_WEIGHT", "two_class_vote"]
-
-#: Weight of voters at distance 0, among whom plain numbers decide.
-ZERO_WEIGHT = 1 << 40
+__all__ = ["Effort", "Rows", "bound_rows", "count_rows"]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_chances(n_candidates, train_size, s, size, k, chances):
-    """chances[t, y] = P(y voters from the group, given t voters among the s items before)."""
-    for t in range(min(s, k - 1) + 1):
-        if size == 1:
-            left = float(n_candidates - s)
-            chances[t, 0] = (left - (train_size - t)) / left
-            chances[t, 1] = (train_size - t) / left
-        else:
-            voters_from_group(n_candidates, train_size, s, t, size, k - t, chances[t])
+class Rows(NamedTuple):
+    """The candidates of a block of samples; a vote weighs mantissa · 2^exponent, inf at 0."""
+
+    indptr: np.ndarray
+    labels: np.ndarray
+    tied: np.ndarray
+    mantissa: np.ndarray
+    exponent: np.ndarray
+    own: np.ndarray
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _list_parts(target, s, up, down, weight, k, backward, chances, starts, row, parts, factors):
-    """Which lists make up the list `target` after a step: parts = (source, shift), with factors.
+class Effort(NamedTuple):
+    """How hard to try.
 
-    Forward a list comes from shorter votes, backward from longer ones.
+    Mass up to `tol` (exact) or `near` (enclosed) may be left out at the far end. Exact lists hold
+    at most `cap` sums and take at most `exact_work` steps. A grid holds at most `most_cells` and
+    looks at `grid_work` of them; lines, for up to `left_out` candidates that do not vote, have
+    `coarse` cells at first, and `wanted_width` is aimed at. Tie groups that can come in more than
+    `most_prefixes` ways stay unknown.
     """
-    n = 0
-    size = up + down
-    room = min(size, k - target if backward else target)
-    for y in range(room + 1):
-        source = target + y if backward else target - y
-        before = target if backward else source
-        if before > s or starts[source + 1] == starts[source]:
-            continue
-        chance = chances[before, y]
-        if chance <= 0.0:
-            continue
-        low, high = members_of_class(up, down, y, row)
-        for b in range(low, high + 1):
-            parts[n, 0] = source
-            parts[n, 1] = weight * (2 * b - y)
-            factors[n] = chance * row[b]
-            n += 1
-    return n
+
+    tol: float
+    near: float
+    cap: int
+    exact_work: float
+    grid_work: float
+    coarse: int
+    most_cells: int
+    left_out: int
+    wanted_width: float
+    most_prefixes: float
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _write_list(
-    sums, mass, starts, parts, factors, n, new_sums, new_mass, at, spare_sums, spare_mass
-):
-    """Merge the parts of one list, one after the other; returns where it ends."""
-    if n == 0:
-        return at
-    left_sums, left_mass = sums, mass
-    left, left_end = starts[parts[0, 0]], starts[parts[0, 0] + 1]
-    shift, factor = parts[0, 1], factors[0]
-    end = at
-    for i in range(1, max(n, 2)):
-        part = parts[min(i, n - 1), 0]
-        right, right_end = starts[part], starts[part + 1] if i < n else starts[part]
-        last = i >= n - 1
-        to_sums, to_mass = spare_sums[i % 2], spare_mass[i % 2]
-        begin = left * 0
-        if last:
-            to_sums, to_mass, begin = new_sums, new_mass, at
-        end = merge_lists(
-            left_sums, left_mass, left, left_end, shift, factor,
-            sums, mass, right, right_end, parts[min(i, n - 1), 1], factors[min(i, n - 1)],
-            to_sums, to_mass, begin,
-        )  # fmt: skip
-        left_sums, left_mass, left, left_end = to_sums, to_mass, begin, end
-        shift, factor = begin * 0, 1.0
-    return end
+def _find_present(rows, start, stop, place):
+    """Numbers of the classes that are there in `place`, -1 for others; returns how many.
 
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _step(
-    n_candidates, train_size, s, up, down, weight, k, backward, cap, now, then, rare, chances,
-    row, parts, factors, sums, mass, starts, widths, new_starts, new_widths, side, spare_sums,
-    spare_mass,
-):  # fmt: skip
-    """Take one tie group into a family of lists; the new family is on the other side.
-
-    now[t] and then[t] are the probabilities of t voters at the border where the family stands and
-    at the one it goes to. Lists that are rarer than `rare` are given up.
+    A tie without any weight is one of all classes, so all count if some vote weighs nothing.
     """
-    _fill_chances(n_candidates, train_size, s, up + down, k, chances)
-    n_lists = k + 1 if backward else k
-    while True:
-        wanted = np.int64(0)
-        for t in range(k):
-            for y in range(min(up + down, k - t if backward else t) + 1):
-                source = t + y if backward else t - y
-                ways = min(up, y) - max(0, y - down) + 1
-                wanted += ways * (starts[source + 1] - starts[source])
-        if wanted <= cap or starts[n_lists] <= SHORTEST * n_lists:
+    fill_values(place, -1)
+    for e in range(start, stop):
+        if rows.mantissa[e] == 0.0:
+            fill_values(place, 0)
             break
-        room = int(0.5 * cap / wanted * starts[n_lists])
-        squeeze_lists(sums[side], mass[side], starts, widths, n_lists, now, room)
-    at = np.int64(0)
-    for t in range(k):
-        new_starts[t] = at
-        new_widths[t] = 0
-        if then[t] < rare:
-            continue
-        n = _list_parts(t, s, up, down, weight, k, backward, chances, starts, row, parts, factors)
-        for i in range(n):
-            new_widths[t] = max(new_widths[t], widths[parts[i, 0]])
-        at = _write_list(
-            sums[side], mass[side], starts, parts, factors, n,
-            sums[1 - side], mass[1 - side], at, spare_sums, spare_mass,
-        )  # fmt: skip
-    new_starts[k] = at
-    if backward:
-        # Whoever has k voters is done and adds nothing.
-        sums[1 - side, at], mass[1 - side, at] = 0, 1.0
-        new_widths[k] = 0
-        new_starts[k + 1] = at + 1
+        place[rows.labels[e]] = 0
+    n_present = 0
+    for c in range(len(place)):
+        if place[c] == 0:
+            place[c] = n_present
+            n_present += 1
+    return n_present
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _settle_finished(
-    up, down, weight, k, s, chances, row, sums, mass, starts, widths, tolerance, settled
-):  # fmt: skip
-    """Votes that end in this group: settled += (ahead, behind, tie) masses."""
-    for t in range(max(0, k - up - down), min(k - 1, s) + 1):
-        if starts[t] == starts[t + 1] or chances[t, k - t] <= 0.0:
-            continue
-        low, high = members_of_class(up, down, k - t, row)
-        for b in range(low, high + 1):
-            factor = chances[t, k - t] * row[b]
-            shift = weight * (2 * b - (k - t))
-            for i in range(starts[t], starts[t + 1]):
-                total = sums[i] + shift
-                if total > tolerance:
-                    settled[0] += factor * mass[i]
-                elif total + widths[t] < -tolerance:
-                    settled[1] += factor * mass[i]
-                elif widths[t] == 0:
-                    settled[2] += factor * mass[i]
+def _read_row(rows, i, law, average):
+    """The candidates of sample i by tie group and class."""
+    start, stop = rows.indptr[i], rows.indptr[i + 1]
+    place = np.empty(len(law.table_of), np.int64)
+    n_present = _find_present(rows, start, stop, place)
+    present, tables = np.empty(n_present, np.int64), np.empty(n_present, np.int64)
+    passed = np.empty(n_present, np.int64)
+    fill_values(passed, 0)
+    for c in range(len(place)):
+        if place[c] >= 0:
+            present[place[c]] = c
+            tables[place[c]] = law.own_table_of[c] if c == rows.own[i] else law.table_of[c]
+    n_groups, at = 0, start
+    while at < stop:
+        at = group_end(rows.tied, at, stop, average)
+        n_groups += 1
+    members = np.empty((n_groups, n_present), np.int64)
+    mantissa, exponent = np.empty(n_groups), np.empty(n_groups, np.int64)
+    at = start
+    for g in range(n_groups):
+        end = group_end(rows.tied, at, stop, average)
+        mantissa[g], exponent[g] = rows.mantissa[at], rows.exponent[at]
+        fill_values(members[g], 0)
+        for e in range(at, end):
+            members[g, place[rows.labels[e]]] += 1
+        at = end
+    return Row(present, tables, passed, passed, members, mantissa, exponent)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _settle_nearest(sums, mass, starts, k, settled):
-    """After the voters at distance 0: if there was one, they alone decide."""
-    for i in range(starts[1], starts[k]):
-        settled[0 if sums[i] > 0 else (1 if sums[i] < 0 else 2)] += mass[i]
-    for t in range(2, k + 1):
-        starts[t] = starts[1]
+def _still_open(law, polynomial, seen, slots):
+    """The largest share of a wanted vote that is not over after `seen` candidates."""
+    largest = 0.0
+    sizes = law.ends.shape[0]
+    for part in range(max(len(polynomial), sizes)):
+        weights = polynomial[part if sizes == 0 else 0]
+        total = 0.0
+        for b in range(len(weights)):
+            total += weights[b] * (law.ends[part, seen, b] if sizes > 0 else 1.0)
+            if slots[b + 1] >= 0:
+                largest = max(largest, total)
+    return largest
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _trim(sums, mass, starts, widths, k, up_to_come, down_to_come, tolerance, settled):
-    """Settle what no later voter can turn, and close the gaps.
-
-    up_to_come[u] is what the u heaviest later items of the first class weigh together.
-    """
-    at = np.int64(0)
-    begin = starts[0]
-    for t in range(k):
-        end = starts[t + 1]
-        low, high = -up_to_come[k - t] - tolerance, down_to_come[k - t] + tolerance
-        first, last = trim_list(sums, mass, begin, end, widths[t], low, high, settled)
-        starts[t] = at
-        for i in range(first, last):
-            sums[at], mass[at] = sums[i], mass[i]
-            at += 1
-        begin = end
-    starts[k] = at
+def _groups_needed(row, first, law, slots, tol):
+    """How many groups must be looked at until at most `tol` of every vote's mass is left."""
+    n_classes, n_votes = len(row.present), len(slots) - 1
+    n_parts, n_groups = law.rows.shape[0], len(row.mantissa)
+    rows, polynomial = np.empty((n_parts, n_classes, n_votes)), np.empty((n_parts, n_votes))
+    spare, seen = np.empty(n_votes), np.empty(n_classes, np.int64)
+    copy_values(row.passed, seen)
+    for g in range(first, n_groups):
+        for p in range(n_classes):
+            seen[p] += row.members[g, p]
+        fill_rows(law, row, seen, -1, rows, polynomial, spare)
+        if _still_open(law, polynomial, count(seen), slots) <= tol:
+            return g + 1
+    return n_groups
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_to_come(counts, weights, n_groups, k, out):
-    """out[i, u] = what the u heaviest items of groups i and later weigh together."""
-    heaviest = np.zeros(k, np.int64)
-    for u in range(k + 1):
-        out[n_groups, u] = 0
-    for i in range(n_groups - 1, -1, -1):
-        for _ in range(min(counts[i], k)):
-            weight = weights[i]
-            for u in range(k):
-                if heaviest[u] < weight:
-                    heaviest[u], weight = weight, heaviest[u]
-        out[i, 0] = 0
-        for u in range(k):
-            out[i, u + 1] = out[i, u] + heaviest[u]
+def _cut(row, last):
+    """The first groups only, and the classes that are there (all if a vote may weigh nothing)."""
+    n_present, n_kept, all_stay = len(row.present), 0, False
+    for g in range(last):
+        all_stay = all_stay or row.mantissa[g] == 0.0
+    kept = np.empty(n_present, np.int64)
+    for p in range(n_present):
+        stays = all_stay or row.passed[p] > 0
+        for g in range(last):
+            stays = stays or row.members[g, p] > 0
+        if stays:
+            kept[n_kept] = p
+            n_kept += 1
+    present, tables = np.empty(n_kept, np.int64), np.empty(n_kept, np.int64)
+    passed, members = np.empty(n_kept, np.int64), np.empty((last, n_kept), np.int64)
+    for p in range(n_kept):
+        present[p], tables[p] = row.present[kept[p]], row.tables[kept[p]]
+        passed[p] = row.passed[kept[p]]
+        for g in range(last):
+            members[g, p] = row.members[g, kept[p]]
+    forced = np.empty(n_kept, np.int64)
+    for p in range(n_kept):
+        forced[p] = row.forced[kept[p]]
+    return Row(present, tables, passed, forced, members, row.mantissa[:last], row.exponent[:last])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_likely(n_candidates, train_size, k, ups, downs, n_groups, chances, likely):
-    """likely[i, t] = P(t voters before group i, and the vote goes on); likely[:, k] = 1."""
-    for i in range(n_groups + 1):
-        for t in range(k):
-            likely[i, t] = 0.0
-        likely[i, k] = 1.0
-    likely[0, 0] = 1.0
-    s = np.int64(0)
-    for i in range(n_groups):
-        size = ups[i] + downs[i]
-        _fill_chances(n_candidates, train_size, s, size, k, chances)
-        for t in range(min(s, k - 1) + 1):
-            for y in range(min(size, k - 1 - t) + 1):
-                likely[i + 1, t + y] += likely[i, t] * chances[t, y]
-        s += size
+def _only_class(row, first):
+    """The class of all voters if there is but one and all votes weigh something, else -1."""
+    only = np.int64(-1)
+    for g in range(first, len(row.members)):
+        if row.mantissa[g] == 0.0:
+            return np.int64(-1)
+        for p in range(len(row.present)):
+            if row.members[g, p] > 0:
+                if only >= 0 and only != row.present[p]:
+                    return np.int64(-1)
+                only = row.present[p]
+    return only
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _pass_nearest(row, n_zero):
+    """The row once its voters at distance 0 are known not to vote."""
+    passed = np.empty(len(row.passed), np.int64)
+    copy_values(row.passed, passed)
+    for g in range(n_zero):
+        for p in range(len(passed)):
+            passed[p] += row.members[g, p]
+    return Row(row.present, row.tables, passed, row.forced, row.members, row.mantissa, row.exponent)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _blank(won):
+    """won[bound, class, part, slot] of zeros."""
+    out = np.empty(won.shape)
+    for bound in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            for part in range(out.shape[2]):
+                fill_values(out[bound, c, part], 0.0)
+    return out
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _add_found(found, seen, won, visited):
+    """Add what was found to what was known."""
+    for part in range(visited.shape[0]):
+        for slot in range(visited.shape[1]):
+            visited[part, slot] += seen[part, slot]
+            for c in range(won.shape[1]):
+                for bound in range(2):
+                    won[bound, c, part, slot] += found[bound, c, part, slot]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _widest(found):
+    """The largest distance between the two bounds."""
+    width = 0.0
+    for c in range(found.shape[1]):
+        for part in range(found.shape[2]):
+            for slot in range(found.shape[3]):
+                width = max(width, found[1, c, part, slot] - found[0, c, part, slot])
+    return width
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _as_counted(row, n_zero):
+    """Voters at distance 0, who decide by their number: each weighs 1."""
+    mantissa, exponent = np.empty(n_zero), np.empty(n_zero, np.int64)
+    fill_values(mantissa, 0.5)
+    fill_values(exponent, 1)
+    return Row(
+        row.present, row.tables, row.passed, row.forced, row.members[:n_zero], mantissa, exponent
+    )
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _give_all(only, target, won, visited):
+    """All that is not decided yet goes to the only class."""
+    for part in range(visited.shape[0]):
+        for slot in range(visited.shape[1]):
+            rest = max(1.0 - visited[part, slot], 0.0)
+            visited[part, slot] = 1.0
+            if target < 0 or target == only:
+                for bound in range(2):
+                    won[bound, 0 if target >= 0 else only, part, slot] += rest
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _rule_of(rule, own):
+    """The rule, asking for the sample's own class if it asks for one."""
+    target = np.int64(own) if rule.target >= 0 else np.int64(-1)
+    return Rule(rule.slots, rule.share, target, rule.nodes, rule.node_weights, rule.tolerance)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _n_zero(row):
+    """Groups at distance 0."""
+    n_zero = 0
+    while n_zero < len(row.members) and row.mantissa[n_zero] == np.inf:
+        n_zero += 1
+    return n_zero
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def two_class_vote(
-    n_candidates, train_size, k, ups, downs, weights, n_groups, n_zero, cap, rare, settled
-):
-    """Settled = masses of (first class ahead, second ahead, tie); what is missing is unknown.
+def count_rows(rows, start, stop, law, rule, effort, average, out, visited, is_open):
+    """out[i, bound, class, part, slot] of samples start:stop, as far as they are counted exactly.
 
-    Group i has ups[i] items of the first class and downs[i] of the second, of weight weights[i];
-    the first n_zero groups are at distance 0. No more than `cap` states are held in each family,
-    and numbers of voters less likely than `rare` are given up.
+    With rule.target -1 every class, otherwise only the sample's own. visited[i, part, slot] is how
+    much was seen, and is_open[i] tells that the votes without voters at distance 0 are left.
     """
-    # Sums that agree may differ by a unit for each voter.
-    tolerance = 2 * k
-    largest_group = np.int64(1)
-    n_items = np.int64(0)
-    for i in range(n_groups):
-        largest_group = max(largest_group, min(ups[i] + downs[i], k))
-        n_items += ups[i] + downs[i]
-    n_parts = (largest_group + 1) * (largest_group + 2) // 2
-    # No list is squeezed below SHORTEST, and each part of the next family is one list at most.
-    cap = max(cap, SHORTEST * (k + 1) * n_parts)
-    sums = np.empty((2, 2, cap + 1), np.int64)
-    mass = np.empty((2, 2, cap + 1))
-    spare_sums = np.empty((2, cap + 1 if largest_group > 1 else 1), np.int64)
-    spare_mass = np.empty((2, cap + 1 if largest_group > 1 else 1))
-    starts = np.zeros((2, 2, k + 2), np.int64)
-    widths = np.zeros((2, 2, k + 1), np.int64)
-    chances = np.empty((k, k + 1))
-    row = np.empty(k + 2)
-    parts = np.empty((n_parts, 2), np.int64)
-    factors = np.empty(n_parts)
-    up_to_come = np.empty((n_groups + 1, k + 1), np.int64)
-    down_to_come = np.empty((n_groups + 1, k + 1), np.int64)
-    _fill_to_come(ups, weights, n_groups, k, up_to_come)
-    _fill_to_come(downs, weights, n_groups, k, down_to_come)
-    likely = np.empty((n_groups + 1, k + 1))
-    _fill_likely(n_candidates, train_size, k, ups, downs, n_groups, chances, likely)
-    for c in range(3):
-        settled[c] = 0.0
-    # Forward family: nobody has voted. Backward family: who has k voters is done.
-    sums[0, 0, 0], mass[0, 0, 0] = 0, 1.0
-    sums[1, 0, 0], mass[1, 0, 0] = 0, 1.0
-    for t in range(1, k + 2):
-        starts[0, 0, t] = 1
-    starts[1, 0, k + 1] = 1
-    # Where each family stands: its next group, the items before that border, and its side.
-    border = np.array([0, n_groups])
-    items = np.array([0, n_items])
-    sides = np.zeros(2, np.int64)
-    while border[0] < border[1]:
-        f = 0
-        if starts[0, sides[0], k] == 0:
-            return
-        if border[0] >= n_zero and starts[0, sides[0], k] > starts[1, sides[1], k + 1]:
-            f = 1
-            border[1] -= 1
-            items[1] -= ups[border[1]] + downs[border[1]]
-        side, i, s = sides[f], border[f], items[f]
-        _step(
-            n_candidates, train_size, s, ups[i], downs[i], weights[i], k, f == 1, cap,
-            likely[i + f], likely[i + 1 - f], rare, chances, row, parts, factors, sums[f], mass[f],
-            starts[f, side], widths[f, side], starts[f, 1 - side], widths[f, 1 - side], side,
-            spare_sums, spare_mass,
-        )  # fmt: skip
-        sides[f] = 1 - side
-        if f == 1:
+    for i in range(start, stop):
+        won, asked = _blank(out[i]), _rule_of(rule, rows.own[i])
+        whole = _read_row(rows, i, law, average)
+        n_zero = _n_zero(whole)
+        is_open[i] = False
+        for distant in range(0 if n_zero > 0 else 1, 2 if n_zero < len(whole.members) else 1):
+            row, first, room = _as_counted(whole, n_zero), 0, effort.cap
+            if distant:
+                row = _pass_nearest(whole, n_zero)
+                row = _cut(row, _groups_needed(row, n_zero, law, rule.slots, effort.tol))
+                first = n_zero
+                only = _only_class(row, n_zero)
+                if only >= 0:
+                    _give_all(only, asked.target, won, visited[i])
+                    break
+                if not fits(row, first, asked, law.rows.shape[0], room, effort.exact_work):
+                    is_open[i] = True
+                    break
+            else:
+                room = len(row.present) + 8
+                for g in range(n_zero):
+                    room += count(row.members[g])
+                room *= len(rule.slots) + 1
+            found, seen = _blank(out[i]), _blank(out[i])[0, 0]
+            most = effort.most_prefixes
+            if count_votes(row, first, asked, law, distant == 0, room, most, found[0], seen):
+                for c in range(won.shape[1]):
+                    for part in range(won.shape[2]):
+                        copy_values(found[0, c, part], found[1, c, part])
+                _add_found(found, seen, won, visited[i])
+        for bound in range(2):
+            for c in range(won.shape[1]):
+                for part in range(won.shape[2]):
+                    copy_values(won[bound, c, part], out[i, bound, c, part])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def bound_rows(rows, start, stop, law, rule, effort, average, out, visited, is_open):
+    """The same for the votes that are left: bounds on a grid, refined once if too wide."""
+    spent = np.empty(1)
+    for i in range(start, stop):
+        if not is_open[i]:
             continue
-        _settle_finished(
-            ups[i], downs[i], weights[i], k, s, chances, row, sums[0, side], mass[0, side],
-            starts[0, side], widths[0, side], tolerance, settled,
-        )  # fmt: skip
-        items[0] += ups[i] + downs[i]
-        border[0] += 1
-        side = 1 - side
-        if border[0] == n_zero:
-            _settle_nearest(sums[0, side], mass[0, side], starts[0, side], k, settled)
-        if border[0] >= n_zero:
-            _trim(
-                sums[0, side], mass[0, side], starts[0, side], widths[0, side], k,
-                up_to_come[i + 1], down_to_come[i + 1], tolerance, settled,
+        asked = _rule_of(rule, rows.own[i])
+        row = _read_row(rows, i, law, average)
+        first = _n_zero(row)
+        row = _pass_nearest(row, first)
+        row = _cut(row, _groups_needed(row, first, law, rule.slots, effort.near))
+        n_votes = len(rule.slots) - 1
+        left_out = effort.left_out + 1 < n_votes
+        n_lines = effort.left_out + 1 if left_out else n_votes
+        n_versions = len(row.present) + 1 + kept_versions(row, first, effort.most_prefixes)
+        fine = float(max(effort.most_cells // (n_versions * n_lines), 4 * n_lines))
+        n_cells = 4 * n_lines + effort.coarse
+        while True:
+            spent[0] = 0.0
+            grid = Grid(
+                n_cells, n_lines, left_out, effort.near * 1e-3, spent, 4.0 * effort.grid_work,
+                effort.most_prefixes,
             )  # fmt: skip
-    side, side_back = sides[0], sides[1]
-    for t in range(k):
-        width = widths[0, side, t] + widths[1, side_back, t]
-        settle_pairs(
-            sums[0, side], mass[0, side], starts[0, side, t], starts[0, side, t + 1],
-            sums[1, side_back], mass[1, side_back], starts[1, side_back, t],
-            starts[1, side_back, t + 1], width, tolerance, settled,
-        )  # fmt: skip
+            found, seen = _blank(out[i]), _blank(out[i])[0, 0]
+            bound_with_heavy(row, first, asked, law, grid, found, seen)
+            width = _widest(found)
+            finer = 1.25 * width / effort.wanted_width
+            finer = min(n_cells * min(finer, effort.grid_work / (spent[0] + 1.0)), fine)
+            if width <= effort.wanted_width or finer < 1.5 * n_cells:
+                break
+            n_cells = int(finer)
+        _add_found(found, seen, out[i], visited[i])

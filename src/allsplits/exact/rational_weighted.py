@@ -1,18 +1,17 @@
-"""Weighted votes in Fractions: every state of the vote, merged where states agree.
+"""Weighted means in Fractions: every state of the vote, merged where states agree.
 
-A state is how many have voted and what the votes amount to: the sums of the classes, or the two
-sums of a weighted mean. Slow and simple; `max_states` keeps it from running away.
+A state is how many have voted and the two sums of their mean. Slow and simple; `max_states` keeps
+it from running away.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations
 from math import comb
 from typing import Any
 
-from allsplits.exact.fixed_size import class_weights
 from allsplits.exact.masses import deepest_prefix
 from allsplits.exact.problem import Answer, Problem, Solver
 from allsplits.exact.rational import groups_of, rational_answer
@@ -21,13 +20,13 @@ from allsplits.orders import NeighborOrder
 
 __all__ = ["solve_rational"]
 
-#: Sums of the votes by class, or (Σ w·target, Σ w).
+#: (Σ w·target, Σ w).
 Sums = tuple[Fraction, ...]
 States = dict[tuple[int, Sums], Fraction]
 
 
 def solve_rational(problem: Problem) -> Solver:
-    """exact=True for weighted votes and weighted means."""
+    """exact=True for weighted means."""
     values: list[list[Fraction]] = []
 
     def part(order: NeighborOrder, _: int) -> list[list[Fraction]]:
@@ -41,16 +40,9 @@ def solve_rational(problem: Problem) -> Solver:
         ]
 
     def finish() -> Answer:
-        if _is_mean(problem):
-            return rational_answer(values, [Fraction(1, problem.n_samples)] * problem.n_samples)
-        per_class = class_weights(problem)
-        return rational_answer(values, [per_class[code] for code in problem.codes])
+        return rational_answer(values, [Fraction(1, problem.n_samples)] * problem.n_samples)
 
     return Solver(deepest_prefix(problem.columns), part, values.extend, finish)
-
-
-def _is_mean(problem: Problem) -> bool:
-    return problem.vote == "weighted mean"
 
 
 def _row(
@@ -70,13 +62,7 @@ def _row(
 
 
 def _value(problem: Problem, own: int, sums: Sums) -> Fraction:
-    if _is_mean(problem):
-        return -((sums[0] / sums[1] - Fraction(problem.targets[own].item())) ** 2)
-    best = max(sums)
-    winners = [c for c, total in enumerate(sums) if total == best]
-    if problem.options.share:
-        return Fraction(int(problem.codes[own] in winners), len(winners))
-    return Fraction(int(problem.codes[own] == winners[0]))
+    return -((sums[0] / sums[1] - Fraction(problem.targets[own].item())) ** 2)
 
 
 def _outcomes(
@@ -87,8 +73,7 @@ def _outcomes(
     train: int,
 ) -> Iterator[tuple[Sums, Fraction]]:
     """All (sums, probability) with which a vote of k can end."""
-    width = 2 if _is_mean(problem) else problem.n_classes
-    states: States = {(0, (Fraction(0),) * width): Fraction(1)}
+    states: States = {(0, (Fraction(0), Fraction(0))): Fraction(1)}
     n, s = problem.n_samples - 1, 0
     for i, group in enumerate(groups):
         weight = weights[s]
@@ -138,16 +123,6 @@ def _compositions(
 ) -> Iterator[tuple[tuple[Any, ...], Fraction]]:
     """Votes of a uniform y-subset of the group."""
     ways = comb(len(group), y)
-    if _is_mean(problem):
-        targets = [Fraction(problem.targets[j].item()) for j in group.tolist()]
-        for chosen in combinations(targets, y):
-            yield (sum(chosen, Fraction(0)), y), Fraction(1, ways)
-        return
-    labels = problem.codes[group].tolist()
-    counts = [labels.count(c) for c in range(problem.n_classes)]
-    for votes in product(*(range(min(count, y) + 1) for count in counts)):
-        if sum(votes) == y:
-            number = 1
-            for count, b in zip(counts, votes, strict=True):
-                number *= comb(count, b)
-            yield votes, Fraction(number, ways)
+    targets = [Fraction(problem.targets[j].item()) for j in group.tolist()]
+    for chosen in combinations(targets, y):
+        yield (sum(chosen, Fraction(0)), y), Fraction(1, ways)

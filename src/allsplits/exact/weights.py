@@ -16,11 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders import NeighborOrder
+from allsplits.orders import TIE_TOLERANCE, NeighborOrder
 
-__all__ = ["VoteWeights"]
+__all__ = ["VOTE_TOLERANCE", "VoteWeights"]
 
 Floats = NDArray[np.float64]
+#: Sums of weights that differ by no more than this share of the lightest vote are a tie: as much as
+#: distances may differ and still be one tie group.
+VOTE_TOLERANCE = TIE_TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,28 @@ class VoteWeights:
                 f"{self.function!r} gives to a neighbour change with the other neighbours"
             )
         return weights
+
+    def scaled(self, order: NeighborOrder) -> tuple[Floats, NDArray[np.int64]]:
+        """The same as mantissa · 2^exponent, mantissa from 1/2 to 1, where 1/d would overflow, too.
+
+        Infinite at distance 0 for ``"distance"``; a weight of 0 has mantissa 0.
+        """
+        if callable(self.function):
+            mantissa, exponent = np.frexp(self.of(order))
+            return mantissa, exponent.astype(np.int64)
+        mantissa, exponent = np.frexp(order.flat_distances)
+        with np.errstate(divide="ignore"):
+            # 1/m lies from 1 to 2 (excluded), so it is halved to be a mantissa again.
+            inverse, more = np.frexp(1.0 / mantissa)
+        return inverse, np.where(mantissa > 0, more - exponent.astype(np.int64), 0)
+
+    def fractions(self, order: NeighborOrder) -> list[Fraction | None]:
+        """The very numbers of `scaled` as Fractions, None at distance 0 for ``"distance"``."""
+        mantissa, exponent = self.scaled(order)
+        return [
+            None if m == np.inf else Fraction(m) * Fraction(2) ** e
+            for m, e in zip(mantissa.tolist(), exponent.tolist(), strict=True)
+        ]
 
     def rational(self, order: NeighborOrder) -> list[Fraction | None]:
         """The same as Fractions, None at distance 0 for ``"distance"``."""

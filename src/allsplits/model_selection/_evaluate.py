@@ -71,12 +71,13 @@ def evaluate(
         Probability mass that may be left out to keep the neighbour search shallow. What is left
         out is part of `error_bound`; 0 leaves out nothing.
     vote_tol : float, default=1e-4
-        Weighted votes for classes only. Sets of voters are counted, exactly where that is
-        affordable; where it is not, the score is certain to lie within ± `error_bound`, at most
-        `vote_tol`. Weighted means need no sets.
+        Weighted votes for classes only: the `error_bound` to aim at. Sets of voters are counted,
+        exactly where that is affordable; where it is not, the score is certain to lie within
+        ± `error_bound`, which is wider than `vote_tol` where that would take more than
+        `max_states`. Weighted means need no sets.
     max_states : int, default=131072
-        Weighted votes only: how many partial votes may be held for one sample (64 bytes each and
-        thread). If `vote_tol` cannot be met with so many, an error says what would fit.
+        Weighted votes only: the effort for one sample, as the number of partial votes that may be
+        held. More of them narrow `error_bound` and take longer, both in proportion.
     backend : {"auto", "exact", "faiss", "torch", "torch:cpu", "dask"}, default="auto"
         Neighbour search, as in `order_neighbors`; the result's ``search`` says what was used.
     n_jobs : int, default=None
@@ -109,7 +110,7 @@ def evaluate(
     problem = setup.problem([Column(k, law)], want_samples=True)
     answer = solve(problem)
     shares = answer.prediction_proba
-    if exact and problem.vote in ("majority", "weighted"):
+    if exact and shares is None and problem.vote == "majority":
         shares = solve(replace(problem, options=replace(options, exact=False))).prediction_proba
     if answer.sample_scores is None or answer.sample_weight is None:
         raise AssertionError("sample values were asked for")

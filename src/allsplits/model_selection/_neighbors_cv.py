@@ -157,7 +157,7 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
         left out with a warning.
     weights : str, callable or sequence, default=("uniform",)
         Candidates for the weights: "uniform", "distance" or functions of the distance. The last two
-        need a law of fixed size, for example ``cv=KFold(5)``.
+        need a law of fixed size or of class counts, as the default is.
     metric : str, callable or sequence, default=("minkowski",)
         Candidates for the metric.
     p : float, default=2
