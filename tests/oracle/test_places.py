@@ -298,6 +298,7 @@ def test_three_bits_do_not_depend_on_the_order_of_rows(cv):
 
 @pytest.mark.parametrize("k", [100, 401, 1000])
 @pytest.mark.parametrize("cv", [KFold(5), None], ids=["KFold", "stratified"])
+@pytest.mark.filterwarnings("ignore::allsplits.exceptions.LongRunWarning")
 def test_many_voters_in_one_place(k, cv):
     """Binomial weights of hundreds of voters neither overflow nor vanish."""
     sizes = (700, 660)

@@ -17,7 +17,7 @@ from allsplits.exact.problem import tie_runs
 def by_groups(monkeypatch):
     """A function that computes as if every row had ties to average over."""
 
-    def all_tied(order, average, start, stop):
+    def all_tied(indptr, tied, average, start, stop):
         yield start, stop, True
 
     def compute(function):
@@ -116,10 +116,10 @@ def test_rows_with_and_without_ties_in_one_order(by_groups):
     X[[30, 31, 32]] = [[3.0, 1.0], [3.0, 2.0], [4.0, 1.0]]
     y = rng.integers(0, 3, 50)
     order = order_neighbors(X)
-    runs = list(tie_runs(order, True, 0, 50))
+    runs = list(tie_runs(order.indptr, order.tied, True, 0, 50))
     assert {has_ties for _, _, has_ties in runs} == {False, True}
     assert [first for first, _, _ in runs[1:]] == [last for _, last, _ in runs[:-1]]
-    assert list(tie_runs(order, False, 3, 9)) == [(3, 9, False)]
+    assert list(tie_runs(order.indptr, order.tied, False, 3, 9)) == [(3, 9, False)]
     for cv in (ClassCounts(4), Bootstrap()):
         for distance_ties in ("average", "index"):
             check(order, y, 5, cv, by_groups, distance_ties=distance_ties)
