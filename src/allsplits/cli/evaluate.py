@@ -164,10 +164,11 @@ def _show(
 def _answer(best: Evaluation) -> str:
     k = "" if best.scoring.startswith("recall@") else f" with k = {best.n_neighbors}"
     interval = best.interval()
+    bound = "Rounding" if best.error_bound < 1e-9 else "Weighted votes are enclosed, not counted"
     return (
         f"{_score_name(best.scoring)} {_number(best.score)}{k}, averaged over all splits "
         f"({count_in_words(best.n_splits)}): {best.law}.\n"
-        f"Rounding: ± {best.error_bound:.0e}. Sampling noise of this data set: "
+        f"{bound}: ± {best.error_bound:.0e}. Sampling noise of this data set: "
         f"{_number(interval.low)} to {_number(interval.high)} "
         f"({interval.confidence:.0%} interval, {interval.n_units:,} {interval.unit})."
     )

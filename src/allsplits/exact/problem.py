@@ -44,6 +44,7 @@ class Options:
     tol: float = 1e-15
     vote_tol: float = 1e-4
     max_states: int = 1 << 17
+    allow_sampling: bool = False
     backend: str = "auto"
     n_jobs: int | None = None
     progress: bool = False
@@ -136,6 +137,7 @@ class Answer:
     sample_scores: Floats | None = None
     sample_fractions: tuple[tuple[Any, ...], ...] | None = None
     prediction_proba: Floats | None = None
+    standard_error: Floats = field(default_factory=lambda: np.zeros(1))
     search: SearchReport = field(default_factory=SearchReport)
 
     def mixed(self, mixing: list[list[Fraction]]) -> Answer:

@@ -4,7 +4,8 @@ Which class is ahead depends on sums of weights: sets of voters have to be count
 stands before the last voter, classes are independent, so the sums of each class are listed on
 their own and meet in the end: exactly where that takes little work (`_kernels_lists`), otherwise
 rounded to a grid, which encloses the truth (`_kernels_grid`). All k share a pass; which way is
-taken is decided for each sample before it is computed (`_kernels_weighted`).
+taken is decided for each sample before it is computed (`_kernels_weighted`). With `allow_sampling`
+intervals that stay wide are replaced by means of draws (`sampled_votes`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from allsplits.exact.fixed_size import solve_majority
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column, prefixes_for, rank_masses
 from allsplits.exact.problem import Answer, Problem, RowValues, Solver, own_rows
 from allsplits.exact.rational_votes import part_fractions, solve_rational_votes
+from allsplits.exact.sampled_votes import Candidates, can_be_sampled, sample_votes
 from allsplits.exact.uniform import legendre_rules
 from allsplits.exact.weighted import or_equal, weights_of
 from allsplits.exact.weights import VOTE_TOLERANCE
@@ -58,6 +60,14 @@ class _Drawing:
         sizes = np.bincount(problem.codes, minlength=problem.n_classes)
         self.pools = np.concatenate([sizes, sizes - 1])
         self.trains = [component.train for component in law.components]
+
+    def draws(self, own: int, part: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(candidates, draws) of each class for a sample of class `own`, or of all together."""
+        if not self.counts:
+            return np.array([self.n_candidates]), np.array([self.trains[part]])
+        n_classes = len(self.pools) // 2
+        pool = self.pools[:n_classes] - (np.arange(n_classes) == own)
+        return pool, np.minimum(np.array(self.trains[part]), pool)
 
     def depth(self, k: int, tol: float) -> int:
         """Neighbours after which at most about `tol` of a vote of k is left."""
@@ -139,8 +149,14 @@ class _WeightedVote:
 
     @property
     def width(self) -> int:
-        """Values of a row: columns and their doubts, or classes and the doubt of the own one."""
-        return self.problem.n_classes + 1 if self.problem.want_samples else 2 * len(self.ks)
+        """Values of a row: its columns (or classes), and for each column doubt and variance."""
+        values = self.problem.n_classes if self.problem.want_samples else len(self.ks)
+        return values + 2 * len(self.ks)
+
+    def split(self, values: Floats) -> tuple[Floats, Floats, Floats]:
+        """(values, doubts, variances) of rows; the columns are the last axis."""
+        n = len(self.ks)
+        return values[..., : -2 * n], values[..., -2 * n : -n], values[..., -n:]
 
     def rounding(self) -> float:
         """Bound on rounding errors: tables, lists and cumulated cells, products of classes."""
@@ -154,19 +170,51 @@ class _WeightedVote:
         rows = Rows(order.indptr, problem.codes[order.flat_indices], order.tied, *weights, own)
         rows, same = _distinct(rows, problem.options.average)
         part_weights = self.part_weights[own]
+        alike = np.bincount(same)[same]
         out = np.zeros((order.n_samples, self.width))
+        values, doubts, variances = self.split(out)
         for batch in _batches(self.ks):
-            found = self._bounds(rows, [self.ks[c] for c in batch], n_threads)[same]
+            ks = [self.ks[c] for c in batch]
+            found = self._bounds(rows, ks, n_threads)
+            variance = np.zeros((len(rows.own), *found.shape[2:]))
+            if problem.options.allow_sampling:
+                self._sample_wide(rows, ks, order.first_row, found, variance)
             # (row, bound, class, slot): the parts of the law are mixed as they count.
-            mixed = np.einsum("ibcps,ip->ibcs", found, part_weights)
+            mixed = np.einsum("ibcps,ip->ibcs", found[same], part_weights)
             middle, doubt = mixed.mean(axis=1), (mixed[:, 1] - mixed[:, 0]) / 2
+            # Rows that are alike share their draws.
+            noise = np.einsum("icps,ip->ics", variance[same], part_weights**2 * alike[:, None])
+            mine = (np.arange(len(own)), own if every else np.zeros_like(own))
             if every:
-                out[:, :-1] = middle[:, :, 0]
-                out[:, -1] = doubt[np.arange(len(own)), own, 0]
+                values[:] = middle[:, :, 0]
             else:
-                out[:, batch] = middle[:, 0]
-                out[:, [len(self.ks) + c for c in batch]] = doubt[:, 0]
+                values[:, batch] = middle[:, 0]
+            doubts[:, batch], variances[:, batch] = doubt[mine], noise[mine]
         return out
+
+    def _sample_wide(
+        self, rows: Rows, ks: list[int], seed: int, found: Floats, variance: Floats
+    ) -> None:
+        """Put means of draws in the place of intervals wider than `vote_tol`."""
+        options, drawing = self.problem.options, self.drawing
+        n_classes = self.problem.n_classes
+        weights = np.ldexp(rows.mantissa, rows.exponent)
+        wide = (found[:, 1] - found[:, 0]).max(axis=(1, 2, 3)) > options.vote_tol
+        for i in np.flatnonzero(wide):
+            entries = slice(rows.indptr[i], rows.indptr[i + 1])
+            if not can_be_sampled(weights[entries]):
+                continue
+            own = int(rows.own[i])
+            # Without averages the order of the row is the order of the draws.
+            tied = rows.tied[entries] & options.average
+            for part in range(len(drawing.trains)):
+                row = Candidates(
+                    rows.labels[entries], tied, weights[entries], *drawing.draws(own, part)
+                )
+                rng = np.random.default_rng([seed, int(i), part])
+                mean, noise = sample_votes(row, ks, n_classes, options.share, rng)
+                keep = slice(None) if self.problem.want_samples else slice(own, own + 1)
+                found[i, :, :, part], variance[i, :, part] = mean[keep], noise[keep]
 
     def _bounds(self, rows: Rows, ks: list[int], n_threads: int) -> Floats:
         """Lower and upper bounds by row, class (all, or only the own one), part and k."""
@@ -254,12 +302,12 @@ def solve_weighted(problem: Problem) -> Solver:
     def finish() -> Answer:
         if problem.want_samples:
             return _answer_with_samples(problem, votes[0], collected[0].values)
-        scores, bounds = np.empty(len(problem.columns)), np.empty(len(problem.columns))
+        scores, bounds, noise = np.empty((3, len(problem.columns)))
         for vote, place, values in zip(votes, places, collected, strict=True):
-            total = values.values.sum(axis=0)
-            scores[place], bounds[place] = np.split(total, 2)
+            total = vote.split(values.values.sum(axis=0))
+            scores[place], bounds[place], noise[place] = total
             bounds[place] += vote.rounding()
-        return Answer(scores=scores, error_bound=bounds)
+        return Answer(scores=scores, error_bound=bounds, standard_error=np.sqrt(noise))
 
     solver = Solver(max(vote.depth for vote in votes), part, add, finish)
     equal = solve_class_majority if laws[0].kind == "class counts" else solve_majority
@@ -268,13 +316,15 @@ def solve_weighted(problem: Problem) -> Solver:
 
 def _answer_with_samples(problem: Problem, vote: _WeightedVote, values: Floats) -> Answer:
     sample_weight = vote.part_weights.sum(axis=1)[problem.codes]
-    right = values[np.arange(problem.n_samples), problem.codes][:, None]
+    shares, doubt, noise = vote.split(values)
+    right = shares[np.arange(problem.n_samples), problem.codes][:, None]
     # A sample that is never held out has no score.
     tested = np.where(sample_weight > 0, sample_weight, np.nan)[:, None]
     return Answer(
         scores=right.sum(axis=0),
-        error_bound=np.array([values[:, -1].sum() + vote.rounding()]),
+        error_bound=np.array([doubt.sum() + vote.rounding()]),
+        standard_error=np.sqrt(noise.sum(axis=0)),
         sample_weight=sample_weight,
         sample_scores=right / tested,
-        prediction_proba=values[:, :-1] / tested,
+        prediction_proba=shares / tested,
     )

@@ -44,6 +44,9 @@ class Curve:
         The scores as fractions, with ``exact=True``.
     search : SearchReport
         How neighbours were found: ``search.backend``, ``search.approximate``.
+    standard_errors : ndarray
+        With ``allow_sampling=True``: of the part of each score that was sampled, on top of its
+        bound; 0 where nothing was.
     """
 
     parameter: str
@@ -53,10 +56,12 @@ class Curve:
     error_bounds: NDArray[np.float64]
     fractions: tuple[Fraction, ...] | None = None
     search: SearchReport = field(default_factory=SearchReport)
+    standard_errors: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))
 
     def __post_init__(self) -> None:
-        bounds = np.broadcast_to(np.asarray(self.error_bounds, dtype=np.float64), len(self.scores))
-        object.__setattr__(self, "error_bounds", bounds)
+        for name in ("error_bounds", "standard_errors"):
+            values = np.asarray(getattr(self, name), dtype=np.float64)
+            object.__setattr__(self, name, np.broadcast_to(values, len(self.scores)))
 
     @property
     def error_bound(self) -> float:
@@ -83,7 +88,7 @@ class Curve:
 
     @cached_property
     def _choice(self) -> Choice:
-        return choose_best(self.scores, self.error_bounds)
+        return choose_best(self.scores, self.error_bounds + 2 * self.standard_errors)
 
     @property
     def log_scale(self) -> bool:
@@ -95,6 +100,8 @@ class Curve:
         columns = {
             self.parameter: self.x, self.scoring: self.scores, "error_bound": self.error_bounds
         }  # fmt: skip
+        if self.standard_errors.any():
+            columns["standard_error"] = self.standard_errors
         return make_frame(columns, backend)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -129,10 +136,14 @@ class Curve:
         values = f"{self.x[0]} … {self.x[-1]}" if len(self.x) > 1 else str(self.x[0])
         wide = f"; {self._n_wide} of {len(self.x)} known only to ± {self.error_bound:.1g}"
         wide = "" if self.search.approximate or not self._n_wide else wide
+        bound = self.search.bound_text(self.error_bounds[self._choice.position])
+        if self.standard_errors.any():
+            n_sampled, largest = np.count_nonzero(self.standard_errors), self.standard_errors.max()
+            wide = f"; {n_sampled} of {len(self.x)} sampled, standard error {largest:.1g}"
+            bound = "" if self.standard_errors[self._choice.position] else bound
         return (
             f"Curve({self.scoring} for {self.parameter} = {values}: "
-            f"best {in_digits(self.best_score)}"
-            f"{self.search.bound_text(self.error_bounds[self._choice.position])} at {self.best}"
+            f"best {in_digits(self.best_score)}{bound} at {self.best}"
             f"{wide}{self.search.note})"
         )
 

@@ -27,6 +27,7 @@ def evaluate(
     tol: float = 1e-15,
     vote_tol: float = 1e-4,
     max_states: int = 1 << 17,
+    allow_sampling: bool = False,
     backend: str = "auto",
     n_jobs: int | None = None,
     progress: bool = False,
@@ -78,6 +79,10 @@ def evaluate(
     max_states : int, default=131072
         Weighted votes only: the effort for one sample, as the number of partial votes that may be
         held. More of them narrow `error_bound` and take longer, both in proportion.
+    allow_sampling : bool, default=False
+        Weighted votes for classes only: samples whose share is known only within more than
+        `vote_tol` are evaluated by drawing training sets instead. The result is then marked as
+        sampled and has a `standard_error` beside what is certain.
     backend : {"auto", "exact", "faiss", "torch", "torch:cpu", "dask"}, default="auto"
         Neighbour search, as in `order_neighbors`; the result's ``search`` says what was used.
     n_jobs : int, default=None
@@ -102,7 +107,8 @@ def evaluate(
     """
     options = check_options(
         distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, vote_tol=vote_tol,
-        max_states=max_states, backend=backend, n_jobs=n_jobs, progress=progress,
+        max_states=max_states, allow_sampling=allow_sampling, backend=backend, n_jobs=n_jobs,
+        progress=progress,
     )  # fmt: skip
     setup = Setup.read(estimator, X, y, scoring, options, groups)
     law = setup.resolve(cv)
@@ -131,4 +137,5 @@ def evaluate(
         law=law.given(k) if isinstance(law, BernoulliLaw) else law,
         search=answer.search,
         row_names=setup.row_names,
+        standard_error=float(answer.standard_error[0]),
     )

@@ -88,6 +88,9 @@ class Evaluation:
     row_names : ndarray of shape (n_samples,) or None
         The pandas index of X (or of y), where there is one other than 0, 1, 2, …:
         ``result.row_names[result.hardest()]`` names the hardest samples.
+    standard_error : float
+        With ``allow_sampling=True``: of that part of the score that was sampled; 0 if nothing was.
+        It comes on top of `error_bound`.
     """
 
     score: float
@@ -104,6 +107,7 @@ class Evaluation:
     law: Law
     search: SearchReport = field(default_factory=SearchReport)
     row_names: NDArray[Any] | None = None
+    standard_error: float = 0.0
 
     @property
     def n_splits(self) -> int:
@@ -218,6 +222,8 @@ class Evaluation:
     def __repr__(self) -> str:
         k = "" if self.scoring.startswith("recall@") else f", n_neighbors={self.n_neighbors}"
         bound = self.search.bound_text(self.error_bound)
+        if self.standard_error:
+            bound = f" (sampled votes, standard error {self.standard_error:.1g})"
         return (
             f"Evaluation({self.scoring}={in_digits(self.score)}{bound}{k}, "
             f"exact over {count_in_words(self.n_splits)} splits: {self.law}{self.search.note})"

@@ -35,6 +35,7 @@ def learning_curve(
     tol: float = 1e-15,
     vote_tol: float = 1e-4,
     max_states: int = 1 << 17,
+    allow_sampling: bool = False,
     backend: str = "auto",
     n_jobs: int | None = None,
     progress: bool = False,
@@ -71,7 +72,8 @@ def learning_curve(
     """
     options = check_options(
         distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, vote_tol=vote_tol,
-        max_states=max_states, backend=backend, n_jobs=n_jobs, progress=progress,
+        max_states=max_states, allow_sampling=allow_sampling, backend=backend, n_jobs=n_jobs,
+        progress=progress,
     )  # fmt: skip
     check_flag("stratify", stratify)
     setup = Setup.read(estimator, X, y, scoring, options)
@@ -95,6 +97,7 @@ def learning_curve(
         error_bounds=answer.error_bound,
         fractions=answer.fractions,
         search=answer.search,
+        standard_errors=answer.standard_error,
     )
 
 

@@ -62,6 +62,7 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             label_ties=getattr(self, "label_ties", "first"),
             vote_tol=self.vote_tol,
             max_states=self.max_states,
+            allow_sampling=getattr(self, "allow_sampling", False),
             n_jobs=self.n_jobs,
         )
         pairs = list(product(_several("weights", self.weights), _several("metric", self.metric)))
@@ -95,11 +96,12 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         curves = [self.curves_[pair] for pair in pairs]
         scores = np.column_stack([curve.scores for curve in curves]).ravel()
         bounds = np.column_stack([curve.error_bounds for curve in curves]).ravel()
+        noise = np.column_stack([curve.standard_errors for curve in curves]).ravel()
         params = [
             {"n_neighbors": k, "weights": weights, "metric": metric}
             for k, (weights, metric) in product(ks, pairs)
         ]
-        self.best_index_, could_be_best = choose_best(scores, bounds)
+        self.best_index_, could_be_best = choose_best(scores, bounds + 2 * noise)
         self.best_params_ = params[self.best_index_]
         self.best_score_ = float(scores[self.best_index_])
         self.curve_: Curve = curves[self.best_index_ % len(pairs)]
@@ -107,8 +109,9 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             "params": params,
             **{f"param_{name}": [each[name] for each in params] for name in self.best_params_},
             "mean_test_score": scores,
-            "rank_test_score": ranks(scores, bounds),
+            "rank_test_score": ranks(scores, bounds + 2 * noise),
             "error_bound": bounds,
+            "standard_error": noise,
             "could_be_best": could_be_best,
         }
 
@@ -164,7 +167,7 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
         Power of the Minkowski metric.
     metric_params : dict, default=None
         Further parameters of the metrics.
-    cv, scoring, distance_ties, label_ties, vote_tol, max_states, n_jobs :
+    cv, scoring, distance_ties, label_ties, vote_tol, max_states, allow_sampling, n_jobs :
         As in `evaluate`.
 
     Attributes
@@ -221,6 +224,7 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
         label_ties: Literal["first", "share"] = "first",
         vote_tol: float = 1e-4,
         max_states: int = 1 << 17,
+        allow_sampling: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -234,6 +238,7 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
         self.label_ties = label_ties
         self.vote_tol = vote_tol
         self.max_states = max_states
+        self.allow_sampling = allow_sampling
         self.n_jobs = n_jobs
 
     @property

@@ -38,6 +38,7 @@ def check_options(**values: Any) -> Options:
     check_choice("label_ties", options.label_ties, ("first", "share"))
     check_flag("exact", options.exact)
     check_flag("progress", options.progress)
+    check_flag("allow_sampling", options.allow_sampling)
     check_backend(options.backend)
     if not isinstance(options.tol, numbers.Real) or not 0 <= options.tol < 1:
         raise InvalidInputError(f"tol must be a number from 0 to below 1; got {shown(options.tol)}")

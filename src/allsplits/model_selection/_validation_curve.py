@@ -35,6 +35,7 @@ def validation_curve(
     tol: float = 1e-15,
     vote_tol: float = 1e-4,
     max_states: int = 1 << 17,
+    allow_sampling: bool = False,
     backend: str = "auto",
     n_jobs: int | None = None,
     progress: bool = False,
@@ -68,7 +69,8 @@ def validation_curve(
     """
     options = check_options(
         distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, vote_tol=vote_tol,
-        max_states=max_states, backend=backend, n_jobs=n_jobs, progress=progress,
+        max_states=max_states, allow_sampling=allow_sampling, backend=backend, n_jobs=n_jobs,
+        progress=progress,
     )  # fmt: skip
     setup = Setup.read(estimator, X, y, scoring, options, groups)
     law = setup.resolve(cv)
@@ -106,4 +108,5 @@ def curve_over_neighbors(setup: Setup, law: Any, ks: list[int]) -> Curve:
         error_bounds=answer.error_bound,
         fractions=answer.fractions,
         search=answer.search,
+        standard_errors=answer.standard_error,
     )
