@@ -10,7 +10,8 @@ intervals that stay wide are replaced by means of draws (`sampled_votes`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -284,6 +285,54 @@ def solve_weighted(problem: Problem) -> Solver:
     """Weighted votes for classes, laws of fixed size or of class counts."""
     if problem.options.exact:
         return solve_rational_votes(problem)
+    # The vote of one neighbour has no weights.
+    alone = [c for c, column in enumerate(problem.columns) if column.k == 1]
+    if alone and not callable(weights_of(problem).function):
+        return _with_one_neighbor(problem, alone)
+    return _solve_weighted(problem)
+
+
+def _with_one_neighbor(problem: Problem, alone: list[int]) -> Solver:
+    """Equal votes answer the columns of one neighbour, weighted votes the others."""
+    nearest = _equal_votes(problem)(
+        replace(
+            problem.with_columns([problem.columns[c] for c in alone]), vote="majority", weights=None
+        )
+    )
+    others = [c for c in range(len(problem.columns)) if c not in alone]
+    if not others:
+        return nearest
+    rest = _solve_weighted(problem.with_columns([problem.columns[c] for c in others]))
+    of_nearest, of_rest = nearest.part, rest.part
+
+    def part(order: NeighborOrder, n_threads: int) -> tuple[Any, Any]:
+        return of_nearest(order, n_threads), of_rest(order, n_threads)
+
+    def add(parts: tuple[Any, Any]) -> None:
+        nearest.add(parts[0])
+        rest.add(parts[1])
+
+    def finish() -> Answer:
+        answers: tuple[Answer, Answer] = nearest.finish(), rest.finish()
+        values = np.empty((3, len(problem.columns)))
+        for place, answer in zip((alone, others), answers, strict=True):
+            values[:, place] = (
+                answer.scores,
+                answer.error_bound,
+                np.broadcast_to(answer.standard_error, len(place)),
+            )
+        return Answer(scores=values[0], error_bound=values[1], standard_error=values[2])
+
+    depth = max(nearest.depth, rest.depth)
+    return Solver(depth, part, add, finish, rest.seconds, rest.cheaper)
+
+
+def _equal_votes(problem: Problem) -> Callable[[Problem], Solver]:
+    counts = problem.columns[0].law.kind == "class counts"
+    return solve_class_majority if counts else solve_majority
+
+
+def _solve_weighted(problem: Problem) -> Solver:
     laws = list(dict.fromkeys(column.law for column in problem.columns))
     places = [[c for c, column in enumerate(problem.columns) if column.law == law] for law in laws]
     votes = [
@@ -310,8 +359,7 @@ def solve_weighted(problem: Problem) -> Solver:
         return Answer(scores=scores, error_bound=bounds, standard_error=np.sqrt(noise))
 
     solver = Solver(max(vote.depth for vote in votes), part, add, finish)
-    equal = solve_class_majority if laws[0].kind == "class counts" else solve_majority
-    return or_equal(problem, weights_of(problem), solver, equal, "majority")
+    return or_equal(problem, weights_of(problem), solver, _equal_votes(problem), "majority")
 
 
 def _answer_with_samples(problem: Problem, vote: _WeightedVote, values: Floats) -> Answer:
