@@ -15,11 +15,14 @@ __all__ = [
     "row_before",
     "row_keys",
     "row_next",
+    "sort_tied",
     "survive_tied",
 ]
 
 #: Binomial weights below this share of the largest are left out.
 FAINT = 2.0**-80
+#: Up to this size a tie group is sorted by insertion.
+SHORT_GROUP = 32
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -180,3 +183,34 @@ def row_keys(indptr, labels, tied, who, salts, out):
                     group = np.uint64(0)
                 group += salts[2 + labels[e], h]
             out[i, h] = (key ^ group) * salts[1, h]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def sort_tied(labels, tied, n_classes):
+    """Put the labels of each tie group in order, so that sums are added up in one order only."""
+    counts = np.empty(n_classes, np.int64)
+    for c in range(n_classes):
+        counts[c] = 0
+    start = 0
+    while start < len(labels):
+        end = start + 1
+        while end < len(labels) and tied[end]:
+            end += 1
+        if end - start > SHORT_GROUP:
+            for e in range(start, end):
+                counts[labels[e]] += 1
+            e = start
+            for c in range(n_classes):
+                while counts[c] > 0:
+                    labels[e] = c
+                    counts[c] -= 1
+                    e += 1
+        else:
+            for e in range(start + 1, end):
+                label = labels[e]
+                place = e
+                while place > start and labels[place - 1] > label:
+                    labels[place] = labels[place - 1]
+                    place -= 1
+                labels[place] = label
+        start = end

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import gammaln, roots_legendre
 
-from allsplits.exact._kernels_ties import row_keys
+from allsplits.exact._kernels_ties import row_keys, sort_tied
 
 __all__ = ["Rows", "TieRules", "distinct_rows", "tie_rules"]
 
@@ -140,12 +140,16 @@ def distinct_rows(rows: Rows, kinds: NDArray[np.int32]) -> tuple[Rows, NDArray[n
     """(distinct rows, their numbers, where each row is among them).
 
     Rows are alike if class, kind and the class counts of all tie groups agree. Looking for them
-    pays where most neighbours are tied; elsewhere all rows are taken for distinct.
+    pays where most neighbours are tied; elsewhere all rows are taken for distinct. The labels are
+    sorted within each tie group, in place: rows that are alike give the same bits.
     """
     n = len(rows.own)
-    if n == 0 or rows.tied.mean() < 0.5:
+    if not rows.tied.any():
         return rows, np.arange(n), slice(None)
     n_classes = int(max(rows.labels.max(), rows.own.max())) + 1
+    sort_tied(rows.labels, rows.tied, n_classes)
+    if rows.tied.mean() < 0.5:
+        return rows, np.arange(n), slice(None)
     salts = np.random.default_rng(0).integers(1, 2**63, size=(2 + n_classes, 2), dtype=np.uint64)
     keys = np.empty((n, 2), dtype=np.uint64)
     who = kinds.astype(np.int64) * n_classes + rows.own + 1

@@ -186,6 +186,16 @@ def test_kinds_keep_rows_apart():
     assert len(distinct_rows(rows, np.arange(2, dtype=np.int32))[1]) == 2
 
 
+@pytest.mark.parametrize("size", [1, 2, 31, 32, 33, 200])
+def test_labels_are_sorted_within_their_group_only(size):
+    rng = np.random.default_rng(size)
+    groups = [rng.integers(0, 9, size).tolist() for _ in range(5)]
+    rows = rows_of((0, groups), (1, groups[::-1]))
+    distinct_rows(rows, np.zeros(2, dtype=np.int32))
+    expected = [c for group in groups + groups[::-1] for c in sorted(group)]
+    assert rows.labels.tolist() == expected
+
+
 def test_rows_without_many_ties_are_left_alone():
     rows = rows_of((0, [[0], [1], [1]]), (0, [[0], [1], [1]]))
     few, _, place = distinct_rows(rows, np.zeros(2, dtype=np.int32))
