@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits.exact._effort import uniform_votes_seconds
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column, Prefixes, deepest_prefix, prefixes_for
 from allsplits.exact.problem import Answer, Problem, RowValues, Solver
 from allsplits.exact.ranked import RankedHit
 from allsplits.exact.rational import exact_hits, exact_right, rational_answer
 from allsplits.exact.tally import NearestCounter, NearestTally, PrefixCounter, TwoClassTally
-from allsplits.exact.two_classes import vote_for_every_class
+from allsplits.exact.two_classes import TwoClassVote, vote_for_every_class
 from allsplits.exact.uniform import MajorityVote, VoteTable
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import NeighborOrder
@@ -48,14 +49,23 @@ def solve_majority(problem: Problem) -> Solver:
         return _two_class_tally(problem, prefixes)
     if problem.want_samples:
         vote = vote_for_every_class(prefixes, problem.n_classes, problem.options)
-        return _by_sample(problem, prefixes, vote.every_class, vote.rounding)
+        solver = _by_sample(problem, prefixes, vote.every_class, vote.rounding)
+        return solver if isinstance(vote, TwoClassVote) else _announced(problem, prefixes, solver)
     columns = MajorityVote(
         prefixes,
         problem.n_classes,
         average_distance_ties=problem.options.average,
         share=problem.options.share,
     )
-    return _by_sample(problem, prefixes, columns.right, columns.rounding)
+    solver = _by_sample(problem, prefixes, columns.right, columns.rounding)
+    return _announced(problem, prefixes, solver)
+
+
+def _announced(problem: Problem, prefixes: Prefixes, solver: Solver) -> Solver:
+    """The solver with an estimate of its work."""
+    k = int(prefixes.ks.max())
+    seconds = uniform_votes_seconds(problem.n_samples, prefixes.depth, problem.n_classes, k)
+    return solver._replace(seconds=seconds, cheaper="fewer neighbours or fewer samples")
 
 
 def _needs_whole_order_for_nearest(problem: Problem) -> bool:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
+from allsplits.exact._effort import weighted_votes_seconds
 from allsplits.exact._kernels import binomial_table
 from allsplits.exact._kernels_draws import hypergeometric_table
 from allsplits.exact._kernels_lists import Rule
@@ -358,7 +359,9 @@ def _solve_weighted(problem: Problem) -> Solver:
             bounds[place] += vote.rounding()
         return Answer(scores=scores, error_bound=bounds, standard_error=np.sqrt(noise))
 
-    solver = Solver(max(vote.depth for vote in votes), part, add, finish)
+    seconds = weighted_votes_seconds(problem.n_samples, max(column.k for column in problem.columns))
+    cheaper = "fewer neighbours, fewer samples, a smaller max_states or weights='uniform'"
+    solver = Solver(max(vote.depth for vote in votes), part, add, finish, seconds, cheaper)
     return or_equal(problem, weights_of(problem), solver, _equal_votes(problem), "majority")
 
 

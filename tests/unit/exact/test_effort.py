@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.model_selection import LeaveOneGroupOut, LeavePGroupsOut
+from sklearn.model_selection import KFold, LeaveOneGroupOut, LeavePGroupsOut
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import Bootstrap, ClassCounts, Episodes, evaluate, order_neighbors
@@ -52,6 +52,16 @@ def test_a_long_run_is_announced_before_the_search(no_search, cv, k, advice):
         pytest.raises(SearchStartedError),
     ):
         evaluate(KNeighborsClassifier(k), X, y, cv=cv, n_jobs=1)
+
+
+def test_long_votes_of_fixed_size_and_with_weights_are_announced(no_search):
+    X, y = np.random.default_rng(0).random((30_000, 2)), np.arange(30_000) % 20
+    for knn, advice in (
+        (KNeighborsClassifier(150), "fewer neighbours or fewer samples"),
+        (KNeighborsClassifier(30, weights="distance"), "max_states"),
+    ):
+        with pytest.warns(LongRunWarning, match=advice), pytest.raises(SearchStartedError):
+            evaluate(knn, X, y, cv=KFold(5), n_jobs=1)
 
 
 def test_many_groups_left_out_are_announced(no_search):
