@@ -8,6 +8,7 @@ from sklearn.datasets import make_blobs
 from sklearn.model_selection import (
     GroupShuffleSplit,
     KFold,
+    LeaveOneGroupOut,
     LeavePGroupsOut,
     StratifiedKFold,
     StratifiedShuffleSplit,
@@ -137,3 +138,19 @@ def test_targets_far_from_zero_keep_their_digits():
         for shift in (0, 1e7)
     )
     assert far == pytest.approx(near, rel=1e-8)
+
+
+@pytest.mark.parametrize("n_groups", [1029, 1030, 1500])
+def test_more_groups_than_binomials_fit_into_floats(n_groups):
+    """C(1500, 750) is no float; leaving one group out must not need it."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2 * n_groups, 2)), rng.integers(0, 2, 2 * n_groups)
+    groups = np.repeat(np.arange(n_groups), 2)
+    knn = KNeighborsClassifier(3)
+    found = evaluate(knn, X, y, cv=LeaveOneGroupOut(), groups=groups)
+    order = order_neighbors(X, depth=4)
+    right = [
+        np.sum(y[[j for j in row if groups[j] != groups[i]][:3]] == y[i]) >= 2
+        for i, row in enumerate(order.indices)
+    ]
+    assert found.score == pytest.approx(np.mean(right), abs=found.error_bound)
