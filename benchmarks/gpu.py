@@ -16,8 +16,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from allsplits import FixedSize, validation_curve
 from allsplits._threads import thread_count
 from allsplits.exact import Column
+from allsplits.exact.laws.fixed_size.majority import MajorityVote
 from allsplits.exact.masses import prefixes_for
-from allsplits.exact.uniform import MajorityVote
 from allsplits.orders import Metric, SearchReport, iter_orders, read_points
 from allsplits.orders.backends._torch_distances import distances_to_items
 from allsplits.orders.backends.torch import TorchSearch

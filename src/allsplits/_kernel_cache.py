@@ -65,7 +65,7 @@ def _keeps_its_entries(state: os.stat_result, trusted: set[int]) -> bool:
 def kernel_stamp() -> bytes:
     """What all compiled code depends on: the contents of every file of kernels."""
     contents = hashlib.sha256()
-    for file in sorted(_PACKAGE.rglob("_kernels*.py")):
+    for file in sorted(_PACKAGE.rglob("*kernel*.py")):
         contents.update(hashlib.sha256(file.read_bytes()).digest())
     return contents.digest()
 

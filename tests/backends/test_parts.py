@@ -20,7 +20,7 @@ from allsplits import (
     order_neighbors,
     validation_curve,
 )
-from allsplits.exact import problem as problem_module
+from allsplits.exact import question as problem_module
 from allsplits.orders import _search
 from allsplits.orders.backends import Search
 

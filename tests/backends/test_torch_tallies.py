@@ -6,7 +6,12 @@ from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import learning_curve, validation_curve
-from allsplits.exact.tally import NearestCounter, NearestTally, PrefixCounter, TwoClassTally
+from allsplits.exact.laws.fixed_size.tally import (
+    NearestCounter,
+    NearestTally,
+    PrefixCounter,
+    TwoClassTally,
+)
 from allsplits.orders import Metric, iter_parts
 
 torch = pytest.importorskip("torch")

@@ -8,7 +8,7 @@ import pytest
 
 from allsplits import CommitteeQuery
 from allsplits.exact import Options
-from allsplits.exact.committee import Committee
+from allsplits.exact.laws.fixed_size.committee import Committee
 from allsplits.orders import CrossSearch, Metric
 from oracle import enumerate as oracle
 from oracle.checks import every_tie

@@ -7,7 +7,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import ClassCounts, evaluate, learning_curve, validation_curve
-from allsplits.exact import weighted_votes
+from allsplits.exact.weighted import votes as weighted_votes
 from oracle import enumerate as oracle
 from oracle.checks import check_curve, every_distance_tie, every_tie, ks_to_try, smallest_train
 from oracle.compare import (

@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold, LeavePOut
 from sklearn.neighbors import KNeighborsRegressor
 
 from allsplits import KNeighborsRegressorCV, evaluate, learning_curve, validation_curve
-from allsplits.exact import _kernels_weighted_mean as kernels
+from allsplits.exact.weighted import _kernels_means as kernels
 from oracle import enumerate as oracle
 from oracle.checks import every_distance_tie
 

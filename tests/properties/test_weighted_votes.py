@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, LeavePOut, StratifiedKFold, cross_val
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import ClassCounts, FixedSize, KNeighborsClassifierCV, evaluate, validation_curve
-from allsplits.exact import weighted_votes
+from allsplits.exact.weighted import votes as weighted_votes
 from oracle import enumerate as oracle
 from oracle.compare import assert_matches, assert_matches_exactly
 from properties.strategies import ties

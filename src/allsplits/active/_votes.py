@@ -14,7 +14,7 @@ from allsplits.active._choose import farthest_first, most_useful
 from allsplits.active._labels import PartialLabels
 from allsplits.active._utility import UTILITIES
 from allsplits.exact import Options
-from allsplits.exact.committee import Committee
+from allsplits.exact.laws.fixed_size.committee import Committee
 from allsplits.orders import CrossSearch
 
 __all__ = ["Votes", "ask_committee", "choose_batch"]

@@ -1,10 +1,10 @@
 """Law × vote → the probability of every prediction, in closed form."""
 
 import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
-from allsplits.exact._combine import SUPPORTED, solve
 from allsplits.exact.masses import Column
-from allsplits.exact.problem import Answer, Exclusion, Options, Problem
-from allsplits.exact.weights import VoteWeights
+from allsplits.exact.question import Answer, Exclusion, Options, Problem
+from allsplits.exact.solve import SUPPORTED, solve
+from allsplits.exact.weighted.weights import VoteWeights
 
 __all__ = [
     "SUPPORTED",

@@ -39,8 +39,9 @@ from scipy.optimize import brentq
 from scipy.special import gammaln, roots_legendre
 
 from allsplits.exact._kernels_ties import row_keys, sort_tied
+from allsplits.exact.kernel_types import Quadrature, Rows
 
-__all__ = ["Rows", "TieRules", "distinct_rows", "tie_rules"]
+__all__ = ["TieRules", "distinct_rows", "legendre_rules", "tie_rules"]
 
 Floats = NDArray[np.float64]
 #: log of what a rule may err by, of what lies beyond the window, and of larger draws than expected.
@@ -127,15 +128,6 @@ def _span(n_nodes: int, k: int) -> float:
     return float(np.exp(brentq(log_error, np.log(1e-6), np.log(1e4))))
 
 
-class Rows(NamedTuple):
-    """The rows of an order as the kernels see them: classes instead of neighbours."""
-
-    indptr: NDArray[np.int64]
-    labels: NDArray[np.int32]
-    tied: NDArray[np.bool_]
-    own: NDArray[np.int32]
-
-
 def distinct_rows(rows: Rows, kinds: NDArray[np.int32]) -> tuple[Rows, NDArray[np.intp], Any]:
     """(distinct rows, their numbers, where each row is among them).
 
@@ -160,3 +152,14 @@ def distinct_rows(rows: Rows, kinds: NDArray[np.int32]) -> tuple[Rows, NDArray[n
     entries = np.repeat(rows.indptr[first] - indptr[:-1], lengths) + np.arange(indptr[-1])
     few = Rows(indptr, rows.labels[entries], rows.tied[entries], rows.own[first])
     return few, first, place.ravel()
+
+
+def legendre_rules(largest: int) -> Quadrature:
+    """Gauss-Legendre nodes and weights on [0, 1]; row q holds the rule with q nodes."""
+    nodes = np.zeros((largest + 1, max(1, largest)))
+    weights = np.zeros_like(nodes)
+    for q in range(1, largest + 1):
+        x, w = roots_legendre(q)
+        nodes[q, :q] = (x + 1) / 2
+        weights[q, :q] = w / 2
+    return Quadrature(nodes, weights)

@@ -11,7 +11,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import CommitteeQuery
-from allsplits.exact import two_classes
+from allsplits.exact.laws.fixed_size import two_classes
 from allsplits.orders.backends import cross
 
 RNG = np.random.default_rng(0)

@@ -9,8 +9,8 @@ from sklearn.model_selection import KFold, LeaveOneGroupOut, LeavePGroupsOut
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import Bootstrap, ClassCounts, Episodes, evaluate, order_neighbors
-from allsplits.exact import problem as running
-from allsplits.exact._effort import (
+from allsplits.exact import question as running
+from allsplits.exact.effort import (
     class_votes_seconds,
     episode_seconds,
     group_seconds,

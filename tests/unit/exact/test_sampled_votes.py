@@ -6,7 +6,8 @@ from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import ClassCounts, KNeighborsClassifierCV, evaluate, validation_curve
-from allsplits.exact import sampled_votes, weighted_votes
+from allsplits.exact.weighted import sampled as sampled_votes
+from allsplits.exact.weighted import votes as weighted_votes
 from unit.refused import refused
 
 RNG = np.random.default_rng(5)

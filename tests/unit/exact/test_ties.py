@@ -16,7 +16,8 @@ from allsplits.exact._kernels_ties import (
     row_next,
     survive_tied,
 )
-from allsplits.exact.ties import Rows, distinct_rows, tie_rules
+from allsplits.exact.kernel_types import Rows
+from allsplits.exact.ties import distinct_rows, tie_rules
 
 TINY = 2.0**-60
 

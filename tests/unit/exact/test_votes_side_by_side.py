@@ -9,8 +9,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import Bootstrap, ClassCounts, evaluate, order_neighbors, validation_curve
-from allsplits.exact import bootstrap, classwise
-from allsplits.exact.problem import tie_runs
+from allsplits.exact.laws.bootstrap import vote as bootstrap
+from allsplits.exact.laws.class_counts import vote as classwise
+from allsplits.exact.question import tie_runs
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import KFold, LeavePOut
 
 from allsplits.exact.masses import Column, prefixes_for
-from allsplits.exact.weighted_mean import subset_windows
+from allsplits.exact.weighted.means import subset_windows
 from allsplits.splits import Samples, resolve_cv
 
 

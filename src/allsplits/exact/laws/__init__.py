@@ -1,0 +1,1 @@
+"""One folder for each law: its votes, its kernels and its fractions."""

@@ -1,0 +1,1 @@
+"""Training sets with a fixed number of every class."""

@@ -1,0 +1,408 @@
+"""A fixed number of training items from each class: stratified splits, few shots, galleries.
+
+Mullin & Sukthankar 2000, algorithms 3 and 4, for any k, all k at once, and tied distances. 1-NN is
+O(N) per sample (the paper: O(CN)), because passing an item changes one factor of the product.
+
+How deep the neighbour search must be follows from a Chernoff bound: drawing without replacement
+is more concentrated than drawing independently, so for t > 0
+
+    P(at most k training items among the first M) ≤ e^{tk} Π_c (1 - r_c + r_c e^{-t})^{m_c},
+
+with r_c the share of class c that is drawn; the worst neighbourhood holds the classes that are
+drawn least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._threads import map_row_ranges
+from allsplits.exact._kernels_draws import hypergeometric_table
+from allsplits.exact.effort import class_votes_seconds
+from allsplits.exact.kernel_types import Rows
+from allsplits.exact.laws.class_counts._kernels_nearest import nearest_counts
+from allsplits.exact.laws.class_counts._kernels_ranked import hit_counts
+from allsplits.exact.laws.class_counts._kernels_tied import score_counts
+from allsplits.exact.laws.class_counts._kernels_untied import score_shots
+from allsplits.exact.laws.class_counts.fractions import exact_class_hits, exact_class_right
+from allsplits.exact.masses import UNIT_ROUNDOFF, Column
+from allsplits.exact.question import (
+    Answer,
+    Problem,
+    RowValues,
+    Solver,
+    neighbor_labels,
+    own_rows,
+    tie_runs,
+)
+from allsplits.exact.ties import distinct_rows, legendre_rules, tie_rules
+from allsplits.orders import NeighborOrder
+from allsplits.splits import CountsComponent, CountsLaw
+
+__all__ = ["solve_class_hits", "solve_class_majority"]
+
+Floats = NDArray[np.float64]
+
+#: What a long run is told.
+_CHEAPER = (
+    "fewer neighbours, more training samples of each class (they need a shallower search), fewer "
+    "samples, and distance_ties='index' where many distances are tied"
+)
+
+
+def needed_depth(class_sizes: Any, train: Sequence[int], k: int, tol: float) -> int:
+    """Neighbours after which at most `tol` of the mass is left, whatever the data."""
+    n = int(sum(class_sizes)) - 1
+    if tol <= 0:
+        return n
+    # Classes that are drawn alike count as one; those that are drawn least come first.
+    shares, kind = np.unique(np.array(train) / np.array(class_sizes), return_inverse=True)
+    sizes = np.bincount(kind, weights=class_sizes)
+    before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    # Any t > 0 gives a valid bound; the best of a grid is close to the best of all.
+    t = np.geomspace(0.01, 30, 100)
+    per_item = np.log1p(shares * np.expm1(-t[:, None]))
+
+    def log_bound(depth: int) -> float:
+        members = np.clip(depth - before, 0, sizes)
+        return float(np.min(t * k + per_item @ members))
+
+    low, high = int(k), n
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if log_bound(middle) <= np.log(tol) else (middle + 1, high)
+    return low
+
+
+class Drawing:
+    """Vectors of class counts as the kernels see them: hypergeometric tables for all at once.
+
+    `pools` and `own_pools` hold the candidates of each class for a query of another class and of
+    the class itself (which is one less, the query), one line for each kind of query. `table_of`
+    tells which table a class has; a table holds all vectors side by side.
+    """
+
+    def __init__(
+        self,
+        pools: NDArray[np.int64],
+        own_pools: NDArray[np.int64],
+        trains: NDArray[np.int64],
+        b_max: int,
+    ) -> None:
+        both = np.stack([pools, own_pools])[..., None]
+        drawn = np.minimum(trains.T, both)
+        kinds = np.concatenate([both, drawn], axis=-1).reshape(-1, 1 + len(trains))
+        distinct, ids = np.unique(kinds, axis=0, return_inverse=True)
+        self.pools = np.ascontiguousarray(distinct[:, 0])
+        self.drawn = np.ascontiguousarray(distinct[:, 1:])
+        self.table_of, self.own_table_of = ids.reshape(both.shape[:-1])
+        # remaining[table, (votes, vector)]: items still to be drawn after those votes.
+        left = self.drawn[:, None, :] - np.arange(b_max + 1)[:, None]
+        self.remaining = np.maximum(left, 0).reshape(len(distinct), -1).astype(np.float64)
+        self.b_max = b_max
+        # One tuple, replaced as a whole: several threads may look while one makes longer tables.
+        self._made: tuple[int, NDArray[np.int64], Floats] | None = None
+
+    def tables_up_to(self, longest: int) -> tuple[NDArray[np.int64], Floats]:
+        """Where each table starts, and the tables for prefixes of up to `longest` items."""
+        made = self._made
+        if made is None or longest > made[0]:
+            made = self._made = (longest, *self._tables(longest))
+        return made[1], made[2]
+
+    def _tables(self, longest: int) -> tuple[NDArray[np.int64], Floats]:
+        heights = np.minimum(self.pools, longest) + 1
+        starts = np.concatenate([[0], np.cumsum(heights)])
+        n_vectors = self.drawn.shape[1]
+        tables = np.empty((starts[-1], (self.b_max + 1) * n_vectors))
+        for t, pool in enumerate(self.pools):
+            part = tables[starts[t] : starts[t + 1]]
+            cube = part.reshape(len(part), self.b_max + 1, n_vectors)
+            for vector, drawn in enumerate(self.drawn[t]):
+                hypergeometric_table(pool, drawn, len(part) - 1, self.b_max, cube[:, :, vector])
+        return starts, tables
+
+
+class ClasswiseVote:
+    """P(right) or P(every class) under several vectors of class counts."""
+
+    def __init__(self, problem: Problem, trains: Sequence[tuple[int, ...]]) -> None:
+        self.problem = problem
+        self.trains = np.array(trains)
+        self.ks = np.array([column.k for column in problem.columns])
+        k_max = int(self.ks.max())
+        self.rules = tie_rules(k_max)
+        self.drawing = Drawing(*class_pools(problem), self.trains, k_max)
+        sizes = np.bincount(problem.codes, minlength=problem.n_classes)
+        self.depth = problem.n_samples - 1
+        if problem.exclusion is None:
+            tol = problem.options.tol
+            self.depth = max(needed_depth(sizes, train, k_max, tol) for train in trains)
+        share = problem.options.share
+        self.nodes, self.weights = legendre_rules(k_max // 2 + 1 if share else 0)
+
+    def values(self, order: NeighborOrder, n_threads: int, every_class: bool) -> Floats:
+        """Shape (rows, count vectors, columns), or (…, classes) with every_class."""
+        problem, drawing, options = self.problem, self.drawing, self.problem.options
+        kinds = np.zeros(order.n_samples, dtype=np.int32)
+        if problem.exclusion is not None:
+            kinds = problem.exclusion.groups[own_rows(order)]
+        labels = neighbor_labels(order, problem.codes)
+        rows = Rows(order.indptr, labels, order.tied, problem.codes[own_rows(order)])
+        place: Any = slice(None)
+        if options.average:
+            rows, chosen, place = distinct_rows(rows, kinds)
+            kinds = kinds[chosen]
+        starts, tables = drawing.tables_up_to(int(np.diff(rows.indptr).max()))
+        width = problem.n_classes if every_class else len(self.ks)
+        out = np.zeros((len(rows.own), len(self.trains), width))
+        untied = (rows.indptr, rows.labels, rows.own)
+        pools = (kinds, drawing.table_of, drawing.own_table_of)
+        tabled = (starts, drawing.pools, drawing.drawn, drawing.remaining, tables, self.depth)
+        shots = (starts, drawing.pools, drawing.remaining, tables, self.depth)
+
+        def run(start: int, stop: int) -> None:
+            if problem.vote == "ranked":
+                hit_counts(*rows, start, stop, *pools, *tabled, options.average, self.ks,
+                           self.rules, out)  # fmt: skip
+            elif np.all(self.ks == 1):
+                nearest_counts(*rows, start, stop, *pools, drawing.pools, drawing.drawn,
+                               self.depth, every_class, options.average, options.tol / 8,
+                               self.rules, out)  # fmt: skip
+            else:
+                for first, last, has_ties in tie_runs(
+                    rows.indptr, rows.tied, options.average, start, stop
+                ):
+                    votes(first, last, has_ties)
+
+        def votes(start: int, stop: int, has_ties: bool) -> None:
+            if has_ties:
+                score_counts(*rows, start, stop, *pools, *tabled, every_class, options.average,
+                             options.share, self.ks, options.tol / 8, self.rules, self.nodes,
+                             self.weights, out)  # fmt: skip
+            else:
+                score_shots(*untied, start, stop, *pools, *shots, drawing.drawn, every_class,
+                            options.share, self.ks, options.tol / 8, self.nodes, self.weights,
+                            out)  # fmt: skip
+
+        map_row_ranges(run, len(rows.own), n_threads)
+        if problem.vote == "majority":
+            for part, train in enumerate(self.trains):
+                self._whole_training_set(out[:, part], train, rows.own, every_class)
+        found: Floats = out[place]
+        return found
+
+    def _whole_training_set(
+        self, out: Floats, train: NDArray[np.int64], own: NDArray[np.int32], every_class: bool
+    ) -> None:
+        """If k is the size of the training set, everybody votes: the winner is known."""
+        winners = np.flatnonzero(train == train.max())
+        shares = np.zeros(len(train))
+        shares[winners if self.problem.options.share else winners[:1]] = 1
+        shares /= shares.sum()
+        for c in np.flatnonzero(self.ks == train.sum()):
+            if every_class:
+                out[:] = shares
+            else:
+                out[:, c] = shares[own]
+
+    def seconds(self, every_class: bool) -> float:
+        """What the votes of all rows take on one core, without ties."""
+        if self.problem.vote == "ranked":
+            return 0.0
+        each = class_votes_seconds(
+            self.problem.n_samples, self.depth, self.problem.n_classes, self.ks.tolist(),
+            int(self.trains.max()), every_class,
+        )  # fmt: skip
+        return len(self.trains) * each
+
+    @property
+    def rounding(self) -> float:
+        """Bound on rounding errors: tables, rows at the nodes, products of the classes."""
+        k = int(self.ks.max())
+        factors = min(self.problem.n_classes, self.depth)
+        return (16 * self.depth + (k + 3) * (factors + 2) + 64) * UNIT_ROUNDOFF
+
+
+def class_pools(problem: Problem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Candidates of each class for a query of another class, and of the class itself."""
+    if problem.exclusion is not None:
+        pools, own_pools = problem.exclusion.pools(problem.codes, problem.n_classes)
+        return pools, own_pools
+    sizes = np.bincount(problem.codes, minlength=problem.n_classes)[None, :]
+    return sizes, sizes - 1
+
+
+def component_weights(problem: Problem, component: CountsComponent) -> list[Fraction]:
+    """What a sample of each class counts in a split with these counts."""
+    sizes = np.bincount(problem.codes, minlength=problem.n_classes).tolist()
+    tested = sum(component.test)
+    present = sum(1 for count in component.test if count)
+    return [
+        Fraction(int(count > 0), present * size)
+        if problem.balanced
+        else Fraction(count, size * tested)
+        for count, size in zip(component.test, sizes, strict=True)
+    ]
+
+
+def sample_weights(problem: Problem, component: CountsComponent) -> list[Fraction]:
+    """What each sample counts. With an exclusion every query that can be answered counts alike."""
+    if problem.exclusion is None:
+        per_class = component_weights(problem, component)
+        return [per_class[code] for code in problem.codes.tolist()]
+    _, own_pools = class_pools(problem)
+    can_be_right = own_pools[problem.exclusion.groups, problem.codes] > 0
+    each = Fraction(1, int(can_be_right.sum()))
+    return [each if valid else Fraction(0) for valid in can_be_right]
+
+
+def _float_weights(problem: Problem, component: CountsComponent) -> Floats:
+    """The same as floats, times the share of splits that have these counts."""
+    if problem.exclusion is None:
+        per_class = [float(component.weight * w) for w in component_weights(problem, component)]
+        return np.array(per_class)[problem.codes]
+    return np.array([float(component.weight * w) for w in sample_weights(problem, component)])
+
+
+def solve_class_majority(problem: Problem) -> Solver:
+    """Equal votes under fixed class counts."""
+    return _solve(problem, exact_class_right)
+
+
+def solve_class_hits(problem: Problem) -> Solver:
+    """recall@R under fixed class counts: the columns' k are the ranks R."""
+    return _solve(problem, exact_class_hits)
+
+
+def _solve(problem: Problem, rational: Any) -> Solver:
+    if problem.options.exact:
+        return _rational(problem, rational)
+    # Columns that share a law (a curve over k) share the passes over the data.
+    laws = list(dict.fromkeys(column.law for column in problem.columns))
+    if len(laws) > 1:
+        return _one_law_each(problem)
+    law: CountsLaw = laws[0]
+    tol = problem.options.tol
+    vote = ClasswiseVote(problem, [component.train for component in law.components])
+    classes = problem.want_samples and problem.vote == "majority"
+    width = problem.n_classes if classes else len(problem.columns)
+    sums = RowValues(problem.n_samples, width)
+    weights = np.array([_float_weights(problem, component) for component in law.components])
+
+    def part(order: NeighborOrder, n_threads: int) -> Floats:
+        rows = own_rows(order)
+        values = vote.values(order, n_threads, classes)
+        total = np.zeros((order.n_samples, width))
+        for vector, weight in enumerate(weights):
+            total += values[:, vector] * weight[rows, None]
+        return total
+
+    def finish() -> Answer:
+        total = sums.values
+        sample_weight = weights.sum(axis=0)
+        right = total[np.arange(problem.n_samples), problem.codes][:, None] if classes else total
+        bound = 1.25 * tol + vote.rounding
+        samples = proba = None
+        if problem.want_samples:
+            # A sample that is never held out has no score.
+            tested = np.where(sample_weight > 0, sample_weight, np.nan)[:, None]
+            samples = right / tested
+            proba = total / tested if classes else None
+        return Answer(
+            scores=right.sum(axis=0),
+            error_bound=np.full(len(problem.columns), bound),
+            sample_weight=sample_weight,
+            sample_scores=samples,
+            prediction_proba=proba,
+        )
+
+    return Solver(vote.depth, part, sums.add, finish, vote.seconds(classes), _CHEAPER)
+
+
+def _one_law_each(problem: Problem) -> Solver:
+    """Columns with laws of their own (a curve over shots) share the neighbour search."""
+    solvers = [_solve(problem.with_columns([column]), None) for column in problem.columns]
+
+    compute = [solver.part for solver in solvers]
+
+    def part(order: NeighborOrder, n_threads: int) -> list[Any]:
+        return [one(order, n_threads) for one in compute]
+
+    def add(parts: list[Any]) -> None:
+        for solver, found in zip(solvers, parts, strict=True):
+            solver.add(found)
+
+    def finish() -> Answer:
+        answers: list[Answer] = [solver.finish() for solver in solvers]
+        return Answer(
+            scores=np.concatenate([answer.scores for answer in answers]),
+            error_bound=np.concatenate([answer.error_bound for answer in answers]),
+        )
+
+    seconds = sum(solver.seconds for solver in solvers)
+    depth = max(solver.depth for solver in solvers)
+    return Solver(depth, part, add, finish, seconds, _CHEAPER)
+
+
+def _rational(problem: Problem, compute: Any) -> Solver:
+    """exact=True: Fractions for every sample, at full depth."""
+    codes, options = problem.codes, problem.options
+    pools, own_pools = class_pools(problem)
+    kinds = problem.exclusion.groups if problem.exclusion else np.zeros_like(codes)
+    shared = {component for column in problem.columns for component in column.law.components}
+    weights = {
+        component: [component.weight * w for w in sample_weights(problem, component)]
+        for component in shared
+    }
+    totals: list[list[Fraction]] = []
+
+    def value(order: NeighborOrder, row: int, column: Column) -> Fraction:
+        sample = order.first_row + row
+        pool = pools[kinds[sample]].tolist()
+        pool[codes[sample]] = int(own_pools[kinds[sample], codes[sample]])
+        total = Fraction(0)
+        for component in column.law.components:
+            if weights[component][sample]:
+                drawn = [min(pair) for pair in zip(pool, component.train, strict=True)]
+                total += weights[component][sample] * compute(
+                    order, row, codes, pool, drawn, column.k,
+                    average=options.average, share=options.share,
+                )  # fmt: skip
+        return total
+
+    def part(order: NeighborOrder, _: int) -> list[list[Fraction]]:
+        return [
+            [value(order, row, column) for column in problem.columns]
+            for row in range(order.n_samples)
+        ]
+
+    def finish() -> Answer:
+        n_columns = len(problem.columns)
+        per_sample = [
+            sum((weights[c][i] for c in problem.columns[0].law.components), Fraction(0))
+            for i in range(problem.n_samples)
+        ]
+        fractions = tuple(sum((line[c] for line in totals), Fraction(0)) for c in range(n_columns))
+        samples = None
+        if problem.want_samples:
+            samples = tuple(
+                tuple(value / weight if weight else None for value in line)
+                for weight, line in zip(per_sample, totals, strict=True)
+            )
+        return Answer(
+            scores=np.array([float(value) for value in fractions]),
+            error_bound=np.zeros(n_columns),
+            fractions=fractions,
+            sample_weight=np.array([float(weight) for weight in per_sample]),
+            # None, for a sample that is never held out, becomes NaN.
+            sample_scores=None if samples is None else np.array(samples, dtype=np.float64),
+            sample_fractions=samples,
+        )
+
+    return Solver(problem.n_samples - 1, part, totals.extend, finish)

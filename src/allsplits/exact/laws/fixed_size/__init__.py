@@ -1,0 +1,1 @@
+"""Training sets of fixed size, and independent draws."""

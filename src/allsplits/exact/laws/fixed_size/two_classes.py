@@ -1,0 +1,67 @@
+"""Two classes, one (k, law): what a prefix is worth is looked up, so a row costs one sum.
+
+A prefix of length j is described by its number of items of the second class; m_j · P(class wins)
+is tabulated once, O(depth²). Then a row costs O(depth) whatever k is, and O(depth · g) within a tie
+group of g items, where the general vote costs O(k⁴) and more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._threads import map_row_ranges
+from allsplits.exact.laws.fixed_size._kernels_two_classes import fill_win_table, sum_two_classes
+from allsplits.exact.laws.fixed_size.majority import MajorityVote, VoteTable
+from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
+from allsplits.exact.question import Options
+from allsplits.orders import NeighborOrder
+
+__all__ = ["TwoClassVote", "vote_for_every_class"]
+
+#: Deepest prefix for which the table of two classes is laid out (32 MiB).
+_DEEPEST_TABLE = 1400
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+
+def vote_for_every_class(
+    prefixes: Prefixes, n_classes: int, options: Options
+) -> TwoClassVote | MajorityVote:
+    """The cheaper way to P(every class) for the only column."""
+    if n_classes == 2 and prefixes.depth <= _DEEPEST_TABLE:
+        return TwoClassVote(prefixes, average=options.average, share=options.share)
+    return MajorityVote(
+        prefixes, n_classes, average_distance_ties=options.average, share=options.share
+    )
+
+
+class TwoClassVote:
+    """The majority of two classes for one (k, law), by a table of prefix values."""
+
+    def __init__(self, prefixes: Prefixes, *, average: bool, share: bool) -> None:
+        binomials = VoteTable(prefixes)
+        self.average = average
+        self.table = np.zeros((2, prefixes.depth + 1, prefixes.depth + 1))
+        fill_win_table(
+            int(prefixes.ks[0]), 0.5 if share else 1.0, prefixes.masses[0], binomials.values,
+            binomials.theta, self.table,
+        )  # fmt: skip
+        # Steps within tie groups and the sums over prefixes round as well.
+        self.rounding = VoteTable.rounding(prefixes, 2) + 8 * prefixes.depth * UNIT_ROUNDOFF
+
+    def every_class(self, order: NeighborOrder, codes: Codes, n_threads: int) -> Floats:
+        """P(each class is predicted), shape (rows, 2)."""
+        labels = codes[order.flat_indices]
+        longest = int(np.diff(order.indptr).max(initial=0))
+        out = np.zeros((order.n_samples, 2))
+        map_row_ranges(
+            lambda start, stop: sum_two_classes(
+                order.indptr, labels, order.tied, start, stop, self.average, self.table, longest,
+                out,
+            ),
+            order.n_samples,
+            n_threads,
+        )  # fmt: skip
+        return out

@@ -1,0 +1,223 @@
+"""What compiled weighted votes share: the candidates of one sample, and how likely a vote is.
+
+The vote of k ends with its last voter. Before that voter stand n_c candidates of each class, of
+which b_c are training items, all b_c-subsets being equally likely. Such a prefix has the weight
+
+    Π_c h_c(n_c, b_c) · (α_e - b_e)/(N_e - n_e)                 α_c of N_c drawn from each class,
+    Π_c C(n_c, b_c) · C(N-1-j, a-k)/C(N, a),    j = Σ n_c       a of N drawn,
+
+where e is the class of the last voter. Products of binomial probabilities stand for products of
+binomial coefficients, so that nothing overflows. Members of a tie group come in random order: all
+class counts that may stand before the last voter are visited with their probabilities.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from allsplits.exact.weighted._kernels_steps import members_of_class
+
+__all__ = [
+    "Law",
+    "Row",
+    "add_mass",
+    "class_row",
+    "copy_values",
+    "count",
+    "fill_rows",
+    "fill_values",
+    "largest_group",
+    "largest_part",
+    "next_prefix",
+    "prefix_chance",
+    "ways_to_come",
+]
+
+
+class Law(NamedTuple):
+    """A law as tables.
+
+    rows[part, table, n, b] is the weight of b training items among the first n of a class, and
+    nexts the same if the next item of the class is drawn, too. For laws of fixed size the parts
+    are in ends[part, j, b] (what the product over classes must be multiplied by for b of j items)
+    and trains[part]; `ends` is empty for class counts. After `reach` candidates next to no vote is
+    still open.
+    """
+
+    rows: np.ndarray
+    nexts: np.ndarray
+    table_of: np.ndarray
+    own_table_of: np.ndarray
+    ends: np.ndarray
+    trains: np.ndarray
+    n_candidates: int
+    reach: int
+
+
+class Row(NamedTuple):
+    """The candidates of one sample, by tie group and class.
+
+    Class present[p] has members[g, p] items in group g; before them come passed[p] items that are
+    not drawn and forced[p] items that are. tables[p] is its table of the law. A vote in group g
+    weighs mantissa[g] · 2^exponent[g].
+    """
+
+    present: np.ndarray
+    tables: np.ndarray
+    passed: np.ndarray
+    forced: np.ndarray
+    members: np.ndarray
+    mantissa: np.ndarray
+    exponent: np.ndarray
+
+
+# Plain loops: every array expression of numpy takes a second to compile.
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def count(members):
+    """Their sum."""
+    total = np.int64(0)
+    for value in members:
+        total += value
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def fill_values(out, value):
+    """out[i] = value."""
+    for i in range(len(out)):
+        out[i] = value
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def copy_values(source, out):
+    """out[i] = source[i]."""
+    for i in range(len(out)):
+        out[i] = source[i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def largest_part(rows, p, x):
+    """The largest of rows[part, p, x]."""
+    largest = 0.0
+    for part in range(rows.shape[0]):
+        largest = max(largest, rows[part, p, x])
+    return largest
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def class_row(law, part, table, is_next, n, passed, forced, out):
+    """out[b] = weight of b training items among the first n, all `forced` and no `passed` ones.
+
+    C(n - passed - forced, b - forced) of the C(n, b) subsets are such.
+    """
+    source = law.nexts if is_next else law.rows
+    share = 1.0
+    for b in range(forced):
+        share *= (b + 1.0) / (n - b)
+    for b in range(len(out)):
+        out[b] = 0.0
+        if forced <= b <= n - passed:
+            out[b] = source[part, table, n, b] * share
+            if b < n:
+                share *= (n - passed - b) / (b - forced + 1.0) * ((b + 1.0) / (n - b))
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def fill_rows(law, row, seen, last, rows, polynomial, spare):
+    """rows[part, p, b] of all classes, and polynomial[part, b] = their product, all classes."""
+    n_votes = rows.shape[2]
+    for part in range(rows.shape[0]):
+        fill_values(polynomial[part], 0.0)
+        polynomial[part, 0] = 1.0
+        for p in range(rows.shape[1]):
+            class_row(
+                law, part, row.tables[p], p == last, seen[p], row.passed[p], row.forced[p],
+                rows[part, p],
+            )  # fmt: skip
+            fill_values(spare, 0.0)
+            for b in range(n_votes):
+                if rows[part, p, b] > 0.0:
+                    for v in range(n_votes - b):
+                        spare[v + b] += polynomial[part, v] * rows[part, p, b]
+            copy_values(spare, polynomial[part])
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def prefix_chance(members, taken, buffer):
+    """P(the first items of a tie group in random order are taken[p] of each class)."""
+    inside, drawn = count(members), count(taken)
+    chance = 1.0
+    if inside == 1 or drawn == 0:
+        return chance
+    for p in range(len(members)):
+        inside -= members[p]
+        members_of_class(members[p], inside, drawn, buffer)
+        chance *= buffer[taken[p]]
+        drawn -= taken[p]
+    return chance
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def next_prefix(members, taken):
+    """The next counts of classes that may come first in a tie group; False after the last.
+
+    The last voter must still be there, so the whole group is not among them.
+    """
+    for p in range(len(members)):
+        if taken[p] < members[p]:
+            taken[p] += 1
+            return count(taken) < count(members)
+        taken[p] = 0
+    return False
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def largest_group(row, first, last):
+    """Members of the largest of the groups first:last."""
+    largest = np.int64(0)
+    for g in range(first, last):
+        largest = max(largest, count(row.members[g]))
+    return largest
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def ways_to_come(members):
+    """How many different counts of classes may come first in a tie group."""
+    ways = 1.0
+    for p in range(len(members)):
+        ways *= members[p] + 1.0
+    return ways
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def add_mass(law, polynomial, part, seen, chance, last_voter, slots, out):
+    """Add weights by number of voters to out[part of the law, slots[k]]; returns the largest.
+
+    polynomial[b] belongs to b training items among `seen`. With a last voter they are a vote of
+    b + 1, otherwise the vote of every k above b ends with them.
+    """
+    largest = 0.0
+    sizes = law.ends.shape[0]
+    for size in range(max(sizes, 1)):
+        line = part if sizes == 0 else size
+        for b in range(len(polynomial)):
+            value = polynomial[b] * chance
+            if value == 0.0:
+                continue
+            if sizes > 0:
+                value *= law.ends[size, seen, b]
+                if last_voter:
+                    value *= max(law.trains[size] - b, 0) / (law.n_candidates - seen)
+            if last_voter:
+                if slots[b + 1] >= 0:
+                    out[line, slots[b + 1]] += value
+                    largest = max(largest, value)
+            elif b > 0:
+                for k in range(b + 1, len(slots)):
+                    if slots[k] >= 0:
+                        out[line, slots[k]] += value
+                        largest = max(largest, value)
+    return largest

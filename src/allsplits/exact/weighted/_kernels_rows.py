@@ -1,0 +1,344 @@
+"""Compiled weighted votes, sample by sample: counted exactly where that is cheap, else enclosed.
+
+Voters at distance 0 decide alone, by their number. The others are counted exactly
+(`_kernels_lists`) if a rehearsal without any comparison shows that this takes little work, and
+enclosed on a grid (`_kernels_grid`) otherwise: a coarse one first, then one as fine as the wanted
+width asks for and the work allowed.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from allsplits.exact._kernels import group_end
+from allsplits.exact.weighted._kernels_grid import Grid, kept_versions
+from allsplits.exact.weighted._kernels_heavy import bound_with_heavy
+from allsplits.exact.weighted._kernels_law import (
+    Row,
+    copy_values,
+    count,
+    fill_rows,
+    fill_values,
+)
+from allsplits.exact.weighted._kernels_lists import Rule, count_votes, fits
+
+__all__ = ["Effort", "Rows", "bound_rows", "count_rows"]
+
+
+class Rows(NamedTuple):
+    """The candidates of a block of samples; a vote weighs mantissa · 2^exponent, inf at 0."""
+
+    indptr: np.ndarray
+    labels: np.ndarray
+    tied: np.ndarray
+    mantissa: np.ndarray
+    exponent: np.ndarray
+    own: np.ndarray
+
+
+class Effort(NamedTuple):
+    """How hard to try.
+
+    Mass up to `tol` (exact) or `near` (enclosed) may be left out at the far end. Exact lists hold
+    at most `cap` sums and take at most `exact_work` steps. A grid holds at most `most_cells` and
+    looks at `grid_work` of them; lines, for up to `left_out` candidates that do not vote, have
+    `coarse` cells at first, and `wanted_width` is aimed at. Tie groups that can come in more than
+    `most_prefixes` ways stay unknown.
+    """
+
+    tol: float
+    near: float
+    cap: int
+    exact_work: float
+    grid_work: float
+    coarse: int
+    most_cells: int
+    left_out: int
+    wanted_width: float
+    most_prefixes: float
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _find_present(rows, start, stop, place):
+    """Numbers of the classes that are there in `place`, -1 for others; returns how many.
+
+    A tie without any weight is one of all classes, so all count if some vote weighs nothing.
+    """
+    fill_values(place, -1)
+    for e in range(start, stop):
+        if rows.mantissa[e] == 0.0:
+            fill_values(place, 0)
+            break
+        place[rows.labels[e]] = 0
+    n_present = 0
+    for c in range(len(place)):
+        if place[c] == 0:
+            place[c] = n_present
+            n_present += 1
+    return n_present
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _read_row(rows, i, law, average):
+    """The candidates of sample i by tie group and class."""
+    start, stop = rows.indptr[i], rows.indptr[i + 1]
+    place = np.empty(len(law.table_of), np.int64)
+    n_present = _find_present(rows, start, stop, place)
+    present, tables = np.empty(n_present, np.int64), np.empty(n_present, np.int64)
+    passed = np.empty(n_present, np.int64)
+    fill_values(passed, 0)
+    for c in range(len(place)):
+        if place[c] >= 0:
+            present[place[c]] = c
+            tables[place[c]] = law.own_table_of[c] if c == rows.own[i] else law.table_of[c]
+    n_groups, at = 0, start
+    while at < stop:
+        at = group_end(rows.tied, at, stop, average)
+        n_groups += 1
+    members = np.empty((n_groups, n_present), np.int64)
+    mantissa, exponent = np.empty(n_groups), np.empty(n_groups, np.int64)
+    at = start
+    for g in range(n_groups):
+        end = group_end(rows.tied, at, stop, average)
+        mantissa[g], exponent[g] = rows.mantissa[at], rows.exponent[at]
+        fill_values(members[g], 0)
+        for e in range(at, end):
+            members[g, place[rows.labels[e]]] += 1
+        at = end
+    return Row(present, tables, passed, passed, members, mantissa, exponent)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _still_open(law, polynomial, seen, slots):
+    """The largest share of a wanted vote that is not over after `seen` candidates."""
+    largest = 0.0
+    sizes = law.ends.shape[0]
+    for part in range(max(len(polynomial), sizes)):
+        weights = polynomial[part if sizes == 0 else 0]
+        total = 0.0
+        for b in range(len(weights)):
+            total += weights[b] * (law.ends[part, seen, b] if sizes > 0 else 1.0)
+            if slots[b + 1] >= 0:
+                largest = max(largest, total)
+    return largest
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _groups_needed(row, first, law, slots, tol):
+    """How many groups must be looked at until at most `tol` of every vote's mass is left."""
+    n_classes, n_votes = len(row.present), len(slots) - 1
+    n_parts, n_groups = law.rows.shape[0], len(row.mantissa)
+    rows, polynomial = np.empty((n_parts, n_classes, n_votes)), np.empty((n_parts, n_votes))
+    spare, seen = np.empty(n_votes), np.empty(n_classes, np.int64)
+    copy_values(row.passed, seen)
+    for g in range(first, n_groups):
+        for p in range(n_classes):
+            seen[p] += row.members[g, p]
+        fill_rows(law, row, seen, -1, rows, polynomial, spare)
+        if _still_open(law, polynomial, count(seen), slots) <= tol:
+            return g + 1
+    return n_groups
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _cut(row, last):
+    """The first groups only, and the classes that are there (all if a vote may weigh nothing)."""
+    n_present, n_kept, all_stay = len(row.present), 0, False
+    for g in range(last):
+        all_stay = all_stay or row.mantissa[g] == 0.0
+    kept = np.empty(n_present, np.int64)
+    for p in range(n_present):
+        stays = all_stay or row.passed[p] > 0
+        for g in range(last):
+            stays = stays or row.members[g, p] > 0
+        if stays:
+            kept[n_kept] = p
+            n_kept += 1
+    present, tables = np.empty(n_kept, np.int64), np.empty(n_kept, np.int64)
+    passed, members = np.empty(n_kept, np.int64), np.empty((last, n_kept), np.int64)
+    for p in range(n_kept):
+        present[p], tables[p] = row.present[kept[p]], row.tables[kept[p]]
+        passed[p] = row.passed[kept[p]]
+        for g in range(last):
+            members[g, p] = row.members[g, kept[p]]
+    forced = np.empty(n_kept, np.int64)
+    for p in range(n_kept):
+        forced[p] = row.forced[kept[p]]
+    return Row(present, tables, passed, forced, members, row.mantissa[:last], row.exponent[:last])
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _only_class(row, first):
+    """The class of all voters if there is but one and all votes weigh something, else -1."""
+    only = np.int64(-1)
+    for g in range(first, len(row.members)):
+        if row.mantissa[g] == 0.0:
+            return np.int64(-1)
+        for p in range(len(row.present)):
+            if row.members[g, p] > 0:
+                if only >= 0 and only != row.present[p]:
+                    return np.int64(-1)
+                only = row.present[p]
+    return only
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _pass_nearest(row, n_zero):
+    """The row once its voters at distance 0 are known not to vote."""
+    passed = np.empty(len(row.passed), np.int64)
+    copy_values(row.passed, passed)
+    for g in range(n_zero):
+        for p in range(len(passed)):
+            passed[p] += row.members[g, p]
+    return Row(row.present, row.tables, passed, row.forced, row.members, row.mantissa, row.exponent)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _blank(won):
+    """won[bound, class, part, slot] of zeros."""
+    out = np.empty(won.shape)
+    for bound in range(out.shape[0]):
+        for c in range(out.shape[1]):
+            for part in range(out.shape[2]):
+                fill_values(out[bound, c, part], 0.0)
+    return out
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _add_found(found, seen, won, visited):
+    """Add what was found to what was known."""
+    for part in range(visited.shape[0]):
+        for slot in range(visited.shape[1]):
+            visited[part, slot] += seen[part, slot]
+            for c in range(won.shape[1]):
+                for bound in range(2):
+                    won[bound, c, part, slot] += found[bound, c, part, slot]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _widest(found):
+    """The largest distance between the two bounds."""
+    width = 0.0
+    for c in range(found.shape[1]):
+        for part in range(found.shape[2]):
+            for slot in range(found.shape[3]):
+                width = max(width, found[1, c, part, slot] - found[0, c, part, slot])
+    return width
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _as_counted(row, n_zero):
+    """Voters at distance 0, who decide by their number: each weighs 1."""
+    mantissa, exponent = np.empty(n_zero), np.empty(n_zero, np.int64)
+    fill_values(mantissa, 0.5)
+    fill_values(exponent, 1)
+    return Row(
+        row.present, row.tables, row.passed, row.forced, row.members[:n_zero], mantissa, exponent
+    )
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _give_all(only, target, won, visited):
+    """All that is not decided yet goes to the only class."""
+    for part in range(visited.shape[0]):
+        for slot in range(visited.shape[1]):
+            rest = max(1.0 - visited[part, slot], 0.0)
+            visited[part, slot] = 1.0
+            if target < 0 or target == only:
+                for bound in range(2):
+                    won[bound, 0 if target >= 0 else only, part, slot] += rest
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _rule_of(rule, own):
+    """The rule, asking for the sample's own class if it asks for one."""
+    target = np.int64(own) if rule.target >= 0 else np.int64(-1)
+    return Rule(rule.slots, rule.share, target, rule.nodes, rule.node_weights, rule.tolerance)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _n_zero(row):
+    """Groups at distance 0."""
+    n_zero = 0
+    while n_zero < len(row.members) and row.mantissa[n_zero] == np.inf:
+        n_zero += 1
+    return n_zero
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_rows(rows, start, stop, law, rule, effort, average, out, visited, is_open):
+    """out[i, bound, class, part, slot] of samples start:stop, as far as they are counted exactly.
+
+    With rule.target -1 every class, otherwise only the sample's own. visited[i, part, slot] is how
+    much was seen, and is_open[i] tells that the votes without voters at distance 0 are left.
+    """
+    for i in range(start, stop):
+        won, asked = _blank(out[i]), _rule_of(rule, rows.own[i])
+        whole = _read_row(rows, i, law, average)
+        n_zero = _n_zero(whole)
+        is_open[i] = False
+        for distant in range(0 if n_zero > 0 else 1, 2 if n_zero < len(whole.members) else 1):
+            row, first, room = _as_counted(whole, n_zero), 0, effort.cap
+            if distant:
+                row = _pass_nearest(whole, n_zero)
+                row = _cut(row, _groups_needed(row, n_zero, law, rule.slots, effort.tol))
+                first = n_zero
+                only = _only_class(row, n_zero)
+                if only >= 0:
+                    _give_all(only, asked.target, won, visited[i])
+                    break
+                if not fits(row, first, asked, law.rows.shape[0], room, effort.exact_work):
+                    is_open[i] = True
+                    break
+            else:
+                room = len(row.present) + 8
+                for g in range(n_zero):
+                    room += count(row.members[g])
+                room *= len(rule.slots) + 1
+            found, seen = _blank(out[i]), _blank(out[i])[0, 0]
+            most = effort.most_prefixes
+            if count_votes(row, first, asked, law, distant == 0, room, most, found[0], seen):
+                for c in range(won.shape[1]):
+                    for part in range(won.shape[2]):
+                        copy_values(found[0, c, part], found[1, c, part])
+                _add_found(found, seen, won, visited[i])
+        for bound in range(2):
+            for c in range(won.shape[1]):
+                for part in range(won.shape[2]):
+                    copy_values(won[bound, c, part], out[i, bound, c, part])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def bound_rows(rows, start, stop, law, rule, effort, average, out, visited, is_open):
+    """The same for the votes that are left: bounds on a grid, refined once if too wide."""
+    spent = np.empty(1)
+    for i in range(start, stop):
+        if not is_open[i]:
+            continue
+        asked = _rule_of(rule, rows.own[i])
+        row = _read_row(rows, i, law, average)
+        first = _n_zero(row)
+        row = _pass_nearest(row, first)
+        row = _cut(row, _groups_needed(row, first, law, rule.slots, effort.near))
+        n_votes = len(rule.slots) - 1
+        left_out = effort.left_out + 1 < n_votes
+        n_lines = effort.left_out + 1 if left_out else n_votes
+        n_versions = len(row.present) + 1 + kept_versions(row, first, effort.most_prefixes)
+        fine = float(max(effort.most_cells // (n_versions * n_lines), 4 * n_lines))
+        n_cells = 4 * n_lines + effort.coarse
+        while True:
+            spent[0] = 0.0
+            grid = Grid(
+                n_cells, n_lines, left_out, effort.near * 1e-3, spent, 4.0 * effort.grid_work,
+                effort.most_prefixes,
+            )  # fmt: skip
+            found, seen = _blank(out[i]), _blank(out[i])[0, 0]
+            bound_with_heavy(row, first, asked, law, grid, found, seen)
+            width = _widest(found)
+            finer = 1.25 * width / effort.wanted_width
+            finer = min(n_cells * min(finer, effort.grid_work / (spent[0] + 1.0)), fine)
+            if width <= effort.wanted_width or finer < 1.5 * n_cells:
+                break
+            n_cells = int(finer)
+        _add_found(found, seen, out[i], visited[i])

@@ -1,0 +1,128 @@
+"""Weighted means in Fractions: every state of the vote, merged where states agree.
+
+A state is how many have voted and the two sums of their mean. Slow and simple; `max_states` keeps
+it from running away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from typing import Any
+
+from allsplits.exact.laws.fixed_size.fractions import groups_of, rational_answer
+from allsplits.exact.masses import deepest_prefix
+from allsplits.exact.question import Answer, Problem, Solver
+from allsplits.exceptions import UnsupportedError
+from allsplits.orders import NeighborOrder
+
+__all__ = ["solve_rational"]
+
+#: (Σ w·target, Σ w).
+Sums = tuple[Fraction, ...]
+States = dict[tuple[int, Sums], Fraction]
+
+
+def solve_rational(problem: Problem) -> Solver:
+    """exact=True for weighted means."""
+    values: list[list[Fraction]] = []
+
+    def part(order: NeighborOrder, _: int) -> list[list[Fraction]]:
+        if problem.weights is None:
+            raise TypeError("a weighted vote needs weights")
+        weights = problem.weights.rational(order)
+        ends = order.indptr
+        return [
+            _row(problem, order, row, weights[ends[row] : ends[row + 1]])
+            for row in range(order.n_samples)
+        ]
+
+    def finish() -> Answer:
+        return rational_answer(values, [Fraction(1, problem.n_samples)] * problem.n_samples)
+
+    return Solver(deepest_prefix(problem.columns), part, values.extend, finish)
+
+
+def _row(
+    problem: Problem, order: NeighborOrder, row: int, weights: Sequence[Fraction | None]
+) -> list[Fraction]:
+    """The value of one sample for each column."""
+    own = order.first_row + row
+    groups = list(groups_of(order, row, problem.options.average))
+    line = []
+    for column in problem.columns:
+        total = Fraction(0)
+        for component in column.law.components:
+            for sums, mass in _outcomes(problem, groups, weights, column.k, component.train):
+                total += component.weight * mass * _value(problem, own, sums)
+        line.append(total)
+    return line
+
+
+def _value(problem: Problem, own: int, sums: Sums) -> Fraction:
+    return -((sums[0] / sums[1] - Fraction(problem.targets[own].item())) ** 2)
+
+
+def _outcomes(
+    problem: Problem,
+    groups: Sequence[Any],
+    weights: Sequence[Fraction | None],
+    k: int,
+    train: int,
+) -> Iterator[tuple[Sums, Fraction]]:
+    """All (sums, probability) with which a vote of k can end."""
+    states: States = {(0, (Fraction(0), Fraction(0))): Fraction(1)}
+    n, s = problem.n_samples - 1, 0
+    for i, group in enumerate(groups):
+        weight = weights[s]
+        new: States = {}
+        for (t, sums), mass in states.items():
+            for y, votes, share in _group_votes(problem, group, n, s, train, t, k):
+                factor = Fraction(1) if weight is None else weight
+                total = tuple(a + factor * b for a, b in zip(sums, votes, strict=True))
+                key = (t + y, total)
+                new[key] = new.get(key, Fraction(0)) + mass * share
+        s += len(group)
+        # Voters at distance 0 decide alone.
+        nearest_done = weight is None and (i + 1 == len(groups) or weights[s] is not None)
+        states = {}
+        for (t, sums), mass in new.items():
+            if t == k or (nearest_done and t > 0):
+                yield sums, mass
+            else:
+                states[t, sums] = mass
+        if len(states) > problem.options.max_states:
+            raise UnsupportedError(
+                f"exact=True with weighted votes and n_neighbors={k} needs more than "
+                f"max_states={problem.options.max_states} states for one sample; use "
+                "exact=False, whose error_bound says how far it can be off"
+            )
+
+
+def _group_votes(
+    problem: Problem, group: Any, n: int, s: int, train: int, t: int, k: int
+) -> Iterator[tuple[int, tuple[Any, ...], Fraction]]:
+    """(voters, their plain votes, probability) that a tie group can add to a vote of t."""
+    g = len(group)
+    ways = comb(n - s, train - t)
+    for y in range(min(g, k - t) + 1):
+        members = range(y, g + 1) if y == k - t else (y,)
+        chance = Fraction(
+            sum(comb(g, x) * comb(n - s - g, train - t - x) for x in members if train - t >= x),
+            ways,
+        )
+        if chance:
+            for votes, share in _compositions(problem, group, y):
+                yield y, votes, chance * share
+
+
+def _compositions(
+    problem: Problem, group: Any, y: int
+) -> Iterator[tuple[tuple[Any, ...], Fraction]]:
+    """Votes of a uniform y-subset of the group."""
+    ways = comb(len(group), y)
+    targets = [Fraction(problem.targets[j].item()) for j in group.tolist()]
+    for chosen in combinations(targets, y):
+        yield (sum(chosen, Fraction(0)), y), Fraction(1, ways)

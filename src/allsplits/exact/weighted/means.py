@@ -1,0 +1,112 @@
+"""Weighted means of nearest neighbours: the expected squared error, all k and sizes at once.
+
+The square of a weighted mean is an integral (`_kernels_means`) whose integrand needs no
+sets of voters, only a walk through the neighbours. Cost per sample, neighbour and k: about a
+hundred nodes, more where weights span many decades. The error of the integral is certified,
+relative, and the same for all data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._threads import map_row_ranges
+from allsplits.exact.effort import weighted_mean_seconds
+from allsplits.exact.laws.fixed_size.mean import solve_mean
+from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes, prefixes_for
+from allsplits.exact.question import Answer, Problem, RowValues, Solver, own_rows
+from allsplits.exact.weighted._kernels_means import QUADRATURE, mean_errors_weighted
+from allsplits.exact.weighted.equal import or_equal, weights_of
+from allsplits.exact.weighted.mean_fractions import solve_rational
+from allsplits.exact.weighted.weights import VoteWeights
+from allsplits.orders import NeighborOrder
+
+__all__ = ["solve_weighted_mean"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _WeightedMeanErrors:
+    """Expected squared errors of the rows of a block, shape (rows, columns)."""
+
+    targets: Floats
+    prefixes: Prefixes
+    weights: VoteWeights
+    average: bool
+    lows: NDArray[np.int64]
+    highs: NDArray[np.int64]
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
+        data = (order.indptr, self.targets[order.flat_indices], order.tied,
+                self.weights.of(order), self.targets[own_rows(order)])  # fmt: skip
+        ks, masses = self.prefixes.ks, self.prefixes.masses
+        out = np.zeros((order.n_samples, len(ks)))
+
+        def run(start: int, stop: int) -> None:
+            mean_errors_weighted(
+                *data, start, stop, self.average, ks, masses, self.lows, self.highs, out
+            )
+
+        map_row_ranges(run, order.n_samples, n_threads, smallest=8)
+        return out
+
+
+def subset_windows(prefixes: Prefixes, tol: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each prefix, the least and the largest number of voters in it that matter.
+
+    r[j, u], the probability that the voters are found beyond or at prefix j and that u of them are
+    among its j items, goes backwards: item j + 1 is one of u in the longer prefix with probability
+    u / (j + 1). What is left out has at most tol / 4 together.
+    """
+    ks, depth = prefixes.ks, prefixes.depth
+    k_max = int(ks.max())
+    lows, highs = np.zeros(depth + 1, dtype=np.int64), np.full(depth + 1, k_max)
+    allowed = tol / (8 * depth)
+    counts = np.arange(k_max + 2)
+    columns = np.arange(len(ks))
+    reach = np.zeros((len(ks), k_max + 2))
+    for j in range(depth, -1, -1):
+        taken = reach * counts / (j + 1)
+        reach *= np.maximum(j + 1 - counts, 0) / (j + 1)
+        reach[:, :-1] += taken[:, 1:]
+        reach[columns, ks] += prefixes.masses[:, j]
+        below = np.cumsum(reach, axis=1).max(axis=0)
+        above = np.cumsum(reach[:, ::-1], axis=1).max(axis=0)
+        low = min(int(np.searchsorted(below, allowed, side="right")), k_max)
+        lows[j] = low
+        highs[j] = max(k_max + 1 - int(np.searchsorted(above, allowed, side="right")), low)
+    return np.maximum.accumulate(lows), np.maximum.accumulate(highs)
+
+
+def solve_weighted_mean(problem: Problem) -> Solver:
+    """Negative mean squared error of the weighted mean of k neighbours."""
+    if problem.options.exact:
+        return solve_rational(problem)
+    prefixes, weights = prefixes_for(problem.columns, problem.options.tol), weights_of(problem)
+    targets, n = problem.targets, problem.n_samples
+    windows = subset_windows(prefixes, problem.options.tol)
+    part = _WeightedMeanErrors(targets, prefixes, weights, problem.options.average, *windows)
+    rows = RowValues(n, len(problem.columns))
+
+    def finish() -> Answer:
+        scores = -rows.values.mean(axis=0)
+        # Signed errors are added up, so rounding is measured by the largest error of each sample:
+        # steps of the walk, voters, exponents up to 43, and sums of up to 3,000 nodes by blocks.
+        worst = np.mean(np.maximum(targets - targets.min(), targets.max() - targets) ** 2)
+        k = int(prefixes.ks.max())
+        left_out = prefixes.missing + problem.options.tol / 4
+        rounding = (24 * prefixes.depth + 8 * k + 256) * UNIT_ROUNDOFF
+        return Answer(
+            scores=scores,
+            error_bound=-QUADRATURE * scores + (left_out + rounding) * float(worst),
+            sample_weight=np.full(n, 1 / n),
+            sample_scores=-rows.values if problem.want_samples else None,
+        )
+
+    seconds = weighted_mean_seconds(n, prefixes.depth, int(prefixes.ks.max()))
+    solver = Solver(prefixes.depth, part, rows.add, finish, seconds, "fewer neighbours")
+    return or_equal(problem, weights, solver, solve_mean, "mean")

@@ -1,0 +1,235 @@
+"""Weighted votes of classes in Fractions: every state of the vote, merged where states agree.
+
+A state is how many of each class have voted, what their votes amount to and which was the
+lightest. Weights are the floats that the compiled votes see, so both follow one rule for ties.
+Slow and simple; `max_states` keeps it from running away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import comb, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from allsplits.exact.laws.class_counts.vote import component_weights
+from allsplits.exact.laws.fixed_size.fractions import groups_of, rational_answer
+from allsplits.exact.laws.fixed_size.vote import class_weights
+from allsplits.exact.question import Answer, Problem, Solver
+from allsplits.exact.weighted.weights import VOTE_TOLERANCE
+from allsplits.exceptions import UnsupportedError
+from allsplits.orders import NeighborOrder
+
+__all__ = ["solve_rational_votes"]
+
+Counts = tuple[int, ...]
+Weight = Fraction | None
+
+
+class _State(NamedTuple):
+    """Voters and sums of each class, and the lightest vote (None while it is not needed)."""
+
+    voters: Counts
+    sums: tuple[Fraction, ...]
+    lightest: Weight
+
+
+class _Group(NamedTuple):
+    """A tie group: members of each class, and what one vote weighs (None at distance 0)."""
+
+    members: Counts
+    weight: Weight
+
+
+def part_fractions(problem: Problem, law: Any) -> list[list[Fraction]]:
+    """What a sample of each class counts in the score, for each part of the law."""
+    if law.kind == "class counts":
+        return [[part.weight * w for w in component_weights(problem, part)]
+                for part in law.components]  # fmt: skip
+    return [[part.weight * w for w in class_weights(problem)] for part in law.components]
+
+
+def solve_rational_votes(problem: Problem) -> Solver:
+    """exact=True for weighted votes, laws of fixed size or of class counts."""
+    counted = {c.law: part_fractions(problem, c.law) for c in problem.columns}
+    rows: list[list[list[Fraction]]] = []
+
+    def part(order: NeighborOrder, _: int) -> list[list[list[Fraction]]]:
+        if problem.weights is None:
+            raise TypeError("a weighted vote needs weights")
+        weights = problem.weights.fractions(order)
+        ends = order.indptr
+        found = []
+        for row in range(order.n_samples):
+            own = weights[ends[row] : ends[row + 1]]
+            groups = list(_groups(problem, order, row, own))
+            code = int(problem.codes[order.first_row + row])
+            found.append([_shares(problem, groups, code, column, counted[column.law])
+                          for column in problem.columns])  # fmt: skip
+        return found
+
+    def finish() -> Answer:
+        return _answer(problem, rows, counted[problem.columns[0].law])
+
+    return Solver(problem.n_samples - 1, part, rows.extend, finish)
+
+
+def _answer(
+    problem: Problem, rows: list[list[list[Fraction]]], counted: list[list[Fraction]]
+) -> Answer:
+    """From what every class gets of every sample, in units of the score."""
+    codes = problem.codes.tolist()
+    weights = [sum((part[code] for part in counted), Fraction(0)) for code in codes]
+    totals = [[line[code] for line in row] for code, row in zip(codes, rows, strict=True)]
+    answer = rational_answer(totals, [Fraction(1)] * len(totals))
+    # A sample that is never held out has no score.
+    samples = tuple(
+        tuple(value / weight if weight else None for value in line)
+        for weight, line in zip(weights, totals, strict=True)
+    )
+    shares = [
+        [value / weight if weight else None for value in row[0]]
+        for weight, row in zip(weights, rows, strict=True)
+    ]
+    return replace(
+        answer,
+        sample_weight=np.array([float(weight) for weight in weights]),
+        sample_scores=np.array(samples, dtype=np.float64),
+        sample_fractions=samples,
+        prediction_proba=np.array(shares, dtype=np.float64) if problem.want_samples else None,
+    )
+
+
+def _groups(
+    problem: Problem, order: NeighborOrder, row: int, weights: Sequence[Weight]
+) -> Iterator[_Group]:
+    seen = 0
+    for group in groups_of(order, row, problem.options.average):
+        counts = np.bincount(problem.codes[group], minlength=problem.n_classes)
+        yield _Group(tuple(counts.tolist()), weights[seen])
+        seen += len(group)
+
+
+def _shares(
+    problem: Problem, groups: list[_Group], own: int, column: Any, counted: list[list[Fraction]]
+) -> list[Fraction]:
+    """What every class gets of one sample, each part of the law as it counts."""
+    shares = [Fraction(0)] * problem.n_classes
+    for part, counts in zip(column.law.components, counted, strict=True):
+        if counts[own]:
+            draw = _drawing(problem, column.law, part.train, own)
+            for sums, lightest, mass in _outcomes(problem, groups, column.k, draw):
+                leaders = _leaders(sums, lightest)
+                for c in leaders if problem.options.share else leaders[:1]:
+                    each = len(leaders) if problem.options.share else 1
+                    shares[c] += counts[own] * mass / each
+    return shares
+
+
+def _leaders(sums: Sequence[Fraction], lightest: Weight) -> list[int]:
+    """Classes whose sums are the largest, or less than it by next to nothing."""
+    least = max(sums) - Fraction(VOTE_TOLERANCE) * (lightest or 0)
+    return [c for c, total in enumerate(sums) if total >= least]
+
+
+def _drawing(problem: Problem, law: Any, train: Any, own: int) -> Any:
+    """A function (seen, voters, members) -> all (drawn from each class, probability)."""
+    if law.kind == "class counts":
+        sizes = list(law.class_sizes)
+        sizes[own] -= 1
+
+        def by_class(seen: Counts, voters: Counts, members: Counts) -> Iterator[Any]:
+            left = [size - s for size, s in zip(sizes, seen, strict=True)]
+            want = [a - b for a, b in zip(train, voters, strict=True)]
+            ways = prod(comb(n, a) for n, a in zip(left, want, strict=True))
+            for x in product(*(range(g + 1) for g in members)):
+                chance = prod(
+                    comb(g, i) * comb(n - g, a - i) if i <= a else 0
+                    for g, i, n, a in zip(members, x, left, want, strict=True)
+                )
+                if chance:
+                    yield x, Fraction(chance, ways)
+
+        return by_class
+
+    def of_all(seen: Counts, voters: Counts, members: Counts) -> Iterator[Any]:
+        left, want = problem.n_samples - 1 - sum(seen), train - sum(voters)
+        for x in product(*(range(g + 1) for g in members)):
+            if sum(x) <= want:
+                chance = prod(comb(g, i) for g, i in zip(members, x, strict=True))
+                chance *= comb(left - sum(members), want - sum(x))
+                if chance:
+                    yield x, Fraction(chance, comb(left, want))
+
+    return of_all
+
+
+def _outcomes(
+    problem: Problem, groups: list[_Group], k: int, draw: Any
+) -> Iterator[tuple[tuple[Fraction, ...], Weight, Fraction]]:
+    """All (sums, lightest vote, probability) with which a vote of k can end."""
+    nothing = (0,) * problem.n_classes
+    states = {_State(nothing, (Fraction(0),) * problem.n_classes, None): Fraction(1)}
+    seen = nothing
+    finite = [group.weight for group in groups if group.weight is not None]
+    falling = finite == sorted(finite, reverse=True) and 0 not in finite
+    for i, group in enumerate(groups):
+        new: dict[_State, Fraction] = {}
+        for state, mass in states.items():
+            for voters, chance in _group_votes(state, group, k, seen, draw):
+                after = _vote(state, voters, group.weight)
+                new[after] = new.get(after, Fraction(0)) + mass * chance
+        seen = tuple(a + b for a, b in zip(seen, group.members, strict=True))
+        # Voters at distance 0 decide alone.
+        last = i + 1 == len(groups) or groups[i + 1].weight is not None
+        nearest_done = group.weight is None and last
+        states = {}
+        for state, mass in new.items():
+            t = sum(state.voters)
+            if t == k or (nearest_done and t > 0):
+                yield state.sums, state.lightest, mass
+            else:
+                # With falling weights the lightest vote is the last one, whoever voted before.
+                kept = state._replace(lightest=None) if falling else state
+                states[kept] = states.get(kept, Fraction(0)) + mass
+        if len(states) > problem.options.max_states:
+            raise UnsupportedError(
+                f"exact=True with weighted votes and n_neighbors={k} needs more than "
+                f"max_states={problem.options.max_states} states for one sample; use "
+                "exact=False, whose error_bound says how far it can be off"
+            )
+
+
+def _group_votes(
+    state: _State, group: _Group, k: int, seen: Counts, draw: Any
+) -> Iterator[tuple[Counts, Fraction]]:
+    """(voters of each class, probability) that a tie group can add to a vote.
+
+    If more are drawn than are still to vote, those who vote are a uniform subset.
+    """
+    room = k - sum(state.voters)
+    for drawn, chance in draw(seen, state.voters, group.members):
+        if sum(drawn) <= room:
+            yield drawn, chance
+            continue
+        ways = comb(sum(drawn), room)
+        for voters in product(*(range(x + 1) for x in drawn)):
+            if sum(voters) == room:
+                chosen = prod(comb(x, v) for x, v in zip(drawn, voters, strict=True))
+                yield voters, chance * Fraction(chosen, ways)
+
+
+def _vote(state: _State, voters: Counts, weight: Weight) -> _State:
+    factor = Fraction(1) if weight is None else weight
+    lightest = state.lightest
+    if any(voters) and factor:
+        lightest = factor if lightest is None else min(lightest, factor)
+    return _State(
+        tuple(a + b for a, b in zip(state.voters, voters, strict=True)),
+        tuple(a + factor * b for a, b in zip(state.sums, voters, strict=True)),
+        lightest,
+    )

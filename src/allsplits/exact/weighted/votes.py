@@ -1,0 +1,381 @@
+"""Votes that weigh: 1/distance or any function of the distance, for laws of fixed size or counts.
+
+Which class is ahead depends on sums of weights: sets of voters have to be counted. Given who
+stands before the last voter, classes are independent, so the sums of each class are listed on
+their own and meet in the end: exactly where that takes little work (`_kernels_lists`), otherwise
+rounded to a grid, which encloses the truth (`_kernels_grid`). All k share a pass; which way is
+taken is decided for each sample before it is computed (`_kernels_rows`). With `allow_sampling`
+intervals that stay wide are replaced by means of draws (`sampled`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._threads import map_row_ranges
+from allsplits.exact._kernels import binomial_table
+from allsplits.exact._kernels_draws import hypergeometric_table
+from allsplits.exact.effort import weighted_votes_seconds
+from allsplits.exact.laws.class_counts.vote import needed_depth, solve_class_majority
+from allsplits.exact.laws.fixed_size.vote import solve_majority
+from allsplits.exact.masses import UNIT_ROUNDOFF, Column, prefixes_for, rank_masses
+from allsplits.exact.question import Answer, Problem, RowValues, Solver, own_rows
+from allsplits.exact.ties import legendre_rules
+from allsplits.exact.weighted._kernels_law import Law
+from allsplits.exact.weighted._kernels_lists import Rule
+from allsplits.exact.weighted._kernels_rows import Effort, Rows, bound_rows, count_rows
+from allsplits.exact.weighted.equal import or_equal, weights_of
+from allsplits.exact.weighted.sampled import Candidates, can_be_sampled, sample_votes
+from allsplits.exact.weighted.vote_fractions import part_fractions, solve_rational_votes
+from allsplits.exact.weighted.weights import VOTE_TOLERANCE
+from allsplits.orders import NeighborOrder
+
+__all__ = ["solve_weighted"]
+
+Floats = NDArray[np.float64]
+#: Votes of so many neighbours share a pass; few voters are counted exactly where many are not.
+_BATCHES = (1, 3, 6)
+#: Steps that a row may take, for each state that it may hold.
+_EXACT_STEPS, _GRID_STEPS = 32.0, 256.0
+#: Tie groups that can come in more ways are left unknown.
+_MOST_PREFIXES = 50_000.0
+
+
+def _batches(ks: Sequence[int]) -> list[list[int]]:
+    """Positions of the numbers of neighbours that go together."""
+    batch = np.searchsorted(_BATCHES, ks)
+    return [np.flatnonzero(batch == b).tolist() for b in np.unique(batch)]
+
+
+class _Drawing:
+    """A law as the kernels see it, for votes of up to `k`; parts are its components."""
+
+    def __init__(self, problem: Problem, law: Any) -> None:
+        self.law, self.n_candidates = law, problem.n_samples - 1
+        self.counts = law.kind == "class counts"
+        sizes = np.bincount(problem.codes, minlength=problem.n_classes)
+        self.pools = np.concatenate([sizes, sizes - 1])
+        self.trains = [component.train for component in law.components]
+
+    def draws(self, own: int, part: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(candidates, draws) of each class for a sample of class `own`, or of all together."""
+        if not self.counts:
+            return np.array([self.n_candidates]), np.array([self.trains[part]])
+        n_classes = len(self.pools) // 2
+        pool = self.pools[:n_classes] - (np.arange(n_classes) == own)
+        return pool, np.minimum(np.array(self.trains[part]), pool)
+
+    def depth(self, k: int, tol: float) -> int:
+        """Neighbours after which at most about `tol` of a vote of k is left."""
+        if not self.counts:
+            return prefixes_for([Column(k, self.law)], tol).depth
+        sizes = self.law.class_sizes
+        return max(needed_depth(sizes, train, k, tol) for train in self.trains)
+
+    def left_out(self, k: int, tol: float) -> int:
+        """Candidates before the last voter that do not vote, but for mass of about `tol`."""
+        n = self.n_candidates
+        if self.counts:
+            # As if all classes were drawn like the one that is drawn least.
+            shares = [min(a / b for a, b in zip(t, self.law.class_sizes, strict=True))
+                      for t in self.trains]  # fmt: skip
+            train = int(min(shares) * n)
+        else:
+            train = min(self.trains)
+        if train < k:
+            return n
+        first, masses = rank_masses(n, train, k)
+        tail = np.cumsum(masses[::-1])[::-1]
+        return first + int(np.count_nonzero(tail > tol)) - k + 1
+
+    def tables(self, k: int, longest: int, tol: float) -> Law:
+        """Tables for votes of up to k among the first `longest` neighbours."""
+        make = self._count_tables if self.counts else self._size_tables
+        return make(k, longest, self.depth(k, tol))
+
+    def _size_tables(self, k: int, longest: int, reach: int) -> Law:
+        n = self.n_candidates
+        share = min(max(float(np.mean(self.trains)) / n, 1e-3), 1 - 1e-3)
+        binomial = binomial_table(longest, k - 1, share)
+        drawn = np.empty((len(self.trains), longest + 1, k))
+        for part, train in enumerate(self.trains):
+            hypergeometric_table(n, train, longest, k - 1, drawn[part])
+        ends = np.divide(drawn, binomial, out=np.zeros_like(drawn), where=binomial > 1e-280)
+        n_classes = len(self.pools) // 2
+        one = np.zeros(n_classes, dtype=np.int64)
+        table = binomial[None, None]
+        return Law(table, table, one, one, ends, np.array(self.trains), n, reach)
+
+    def _count_tables(self, k: int, longest: int, reach: int) -> Law:
+        n_classes = len(self.pools) // 2
+        trains = np.array(self.trains)
+        drawn = np.minimum(np.concatenate([trains, trains], axis=1), self.pools).T
+        kinds, ids = np.unique(np.column_stack([self.pools, drawn]), axis=0, return_inverse=True)
+        ids = ids.reshape(-1)
+        height = min(longest, int(self.pools.max())) + 1
+        rows = np.zeros((len(self.trains), len(kinds), height, k))
+        nexts = np.zeros_like(rows)
+        for table, (pool, *parts) in enumerate(kinds.tolist()):
+            top = min(pool + 1, height)
+            items = np.arange(top)[:, None]
+            for part, train in enumerate(parts):
+                line = rows[part, table, :top]
+                hypergeometric_table(pool, train, top - 1, k - 1, line)
+                left = np.maximum(train - np.arange(k), 0) / np.maximum(pool - items, 1)
+                nexts[part, table, :top] = line * np.where(items < pool, left, 0.0)
+        return Law(
+            rows, nexts, ids[:n_classes], ids[n_classes:], np.empty((0, 0, 0)),
+            np.empty(0, dtype=np.int64), self.n_candidates, reach,
+        )  # fmt: skip
+
+
+class _WeightedVote:
+    """For each row of a block: value and doubt of every column, and the share of each class."""
+
+    def __init__(self, problem: Problem, law: Any) -> None:
+        self.problem, self.drawing = problem, _Drawing(problem, law)
+        self.ks = [column.k for column in problem.columns]
+        self.depth = self.drawing.depth(max(self.ks), problem.options.tol)
+        # What every sample counts in each part of the law, by its class.
+        parts = part_fractions(problem, law)
+        self.part_weights = np.array([[float(w) for w in part] for part in parts]).T
+        # 1/(1 + tied rivals) is integrated; without shares there is one way to count ties.
+        rules = legendre_rules((problem.n_classes + 1) // 2 if problem.options.share else 1)
+        self.nodes, self.node_weights = (np.ascontiguousarray(rule[-1]) for rule in rules)
+
+    @property
+    def width(self) -> int:
+        """Values of a row: its columns (or classes), and for each column doubt and variance."""
+        values = self.problem.n_classes if self.problem.want_samples else len(self.ks)
+        return values + 2 * len(self.ks)
+
+    def split(self, values: Floats) -> tuple[Floats, Floats, Floats]:
+        """(values, doubts, variances) of rows; the columns are the last axis."""
+        n = len(self.ks)
+        return values[..., : -2 * n], values[..., -2 * n : -n], values[..., -n:]
+
+    def rounding(self) -> float:
+        """Bound on rounding errors: tables, lists and cumulated cells, products of classes."""
+        factors = min(self.problem.n_classes, self.depth)
+        return (64 * self.depth + 8 * (max(self.ks) + 3) * (factors + 2) + 256) * UNIT_ROUNDOFF
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
+        problem, every = self.problem, self.problem.want_samples
+        own = problem.codes[own_rows(order)]
+        weights = weights_of(problem).scaled(order)
+        rows = Rows(order.indptr, problem.codes[order.flat_indices], order.tied, *weights, own)
+        rows, same = _distinct(rows, problem.options.average)
+        part_weights = self.part_weights[own]
+        alike = np.bincount(same)[same]
+        out = np.zeros((order.n_samples, self.width))
+        values, doubts, variances = self.split(out)
+        for batch in _batches(self.ks):
+            ks = [self.ks[c] for c in batch]
+            found = self._bounds(rows, ks, n_threads)
+            variance = np.zeros((len(rows.own), *found.shape[2:]))
+            if problem.options.allow_sampling:
+                self._sample_wide(rows, ks, order.first_row, found, variance)
+            # (row, bound, class, slot): the parts of the law are mixed as they count.
+            mixed = np.einsum("ibcps,ip->ibcs", found[same], part_weights)
+            middle, doubt = mixed.mean(axis=1), (mixed[:, 1] - mixed[:, 0]) / 2
+            # Rows that are alike share their draws.
+            noise = np.einsum("icps,ip->ics", variance[same], part_weights**2 * alike[:, None])
+            mine = (np.arange(len(own)), own if every else np.zeros_like(own))
+            if every:
+                values[:] = middle[:, :, 0]
+            else:
+                values[:, batch] = middle[:, 0]
+            doubts[:, batch], variances[:, batch] = doubt[mine], noise[mine]
+        return out
+
+    def _sample_wide(
+        self, rows: Rows, ks: list[int], seed: int, found: Floats, variance: Floats
+    ) -> None:
+        """Put means of draws in the place of intervals wider than `vote_tol`."""
+        options, drawing = self.problem.options, self.drawing
+        n_classes = self.problem.n_classes
+        weights = np.ldexp(rows.mantissa, rows.exponent)
+        wide = (found[:, 1] - found[:, 0]).max(axis=(1, 2, 3)) > options.vote_tol
+        for i in np.flatnonzero(wide):
+            entries = slice(rows.indptr[i], rows.indptr[i + 1])
+            if not can_be_sampled(weights[entries]):
+                continue
+            own = int(rows.own[i])
+            # Without averages the order of the row is the order of the draws.
+            tied = rows.tied[entries] & options.average
+            for part in range(len(drawing.trains)):
+                row = Candidates(
+                    rows.labels[entries], tied, weights[entries], *drawing.draws(own, part)
+                )
+                rng = np.random.default_rng([seed, int(i), part])
+                mean, noise = sample_votes(row, ks, n_classes, options.share, rng)
+                keep = slice(None) if self.problem.want_samples else slice(own, own + 1)
+                found[i, :, :, part], variance[i, :, part] = mean[keep], noise[keep]
+
+    def _bounds(self, rows: Rows, ks: list[int], n_threads: int) -> Floats:
+        """Lower and upper bounds by row, class (all, or only the own one), part and k."""
+        options, k = self.problem.options, max(ks)
+        slots = np.full(k + 1, -1)
+        slots[ks] = np.arange(len(ks))
+        every = self.problem.want_samples
+        rule = Rule(
+            slots, options.share, -1 if every else 0, self.nodes, self.node_weights, VOTE_TOLERANCE
+        )  # fmt: skip
+        law = self.drawing.tables(k, int(np.diff(rows.indptr).max()), options.tol)
+        near = options.vote_tol / 16
+        effort = Effort(
+            tol=options.tol, near=max(options.tol, near), cap=max(options.max_states // 8, 64),
+            exact_work=_EXACT_STEPS * options.max_states,
+            grid_work=_GRID_STEPS * options.max_states, coarse=64,
+            most_cells=8 * options.max_states, left_out=self.drawing.left_out(k, near),
+            wanted_width=options.vote_tol, most_prefixes=_MOST_PREFIXES,
+        )  # fmt: skip
+        n_rows, n_parts = len(rows.indptr) - 1, len(self.drawing.trains)
+        shape = (n_rows, 2, self.problem.n_classes if every else 1, n_parts, len(ks))
+        found, visited = np.zeros(shape), np.zeros((n_rows, n_parts, len(ks)))
+        is_open = np.zeros(n_rows, dtype=bool)
+
+        def run(start: int, stop: int, kernel: Any) -> None:
+            kernel(rows, start, stop, law, rule, effort, options.average, found, visited, is_open)
+
+        map_row_ranges(partial(run, kernel=count_rows), n_rows, n_threads, smallest=4)
+        if is_open.any():
+            map_row_ranges(partial(run, kernel=bound_rows), n_rows, n_threads, smallest=4)
+        # Votes that were not seen may go to anybody.
+        found[:, 1] += np.maximum(1 - visited, 0)[:, None]
+        return found
+
+
+def _distinct(rows: Rows, average: bool) -> tuple[Rows, NDArray[np.intp]]:
+    """Rows that differ, and which of them every row is.
+
+    Few binary features have large tie groups, which take long, and few different rows.
+    """
+    labels = rows.labels
+    if average:
+        # The order within a tie group does not matter.
+        labels = labels[np.lexsort((labels, np.cumsum(~rows.tied)))]
+    found: dict[tuple[Any, ...], int] = {}
+    first: list[int] = []
+    ends, same = rows.indptr, np.empty(len(rows.own), dtype=np.intp)
+    values = (labels, rows.tied, rows.mantissa, rows.exponent)
+    for i, own in enumerate(rows.own.tolist()):
+        key = (own, *(value[ends[i] : ends[i + 1]].tobytes() for value in values))
+        if key not in found:
+            found[key] = len(first)
+            first.append(i)
+        same[i] = found[key]
+    if len(first) == len(same):
+        return rows, same
+    kept = np.concatenate([np.arange(ends[i], ends[i + 1]) for i in first])
+    indptr = np.concatenate([[0], np.cumsum(np.diff(ends)[first])]).astype(ends.dtype)
+    few = Rows(
+        indptr, labels[kept], rows.tied[kept], rows.mantissa[kept], rows.exponent[kept],
+        rows.own[first],
+    )  # fmt: skip
+    return few, same
+
+
+def solve_weighted(problem: Problem) -> Solver:
+    """Weighted votes for classes, laws of fixed size or of class counts."""
+    if problem.options.exact:
+        return solve_rational_votes(problem)
+    # The vote of one neighbour has no weights.
+    alone = [c for c, column in enumerate(problem.columns) if column.k == 1]
+    if alone and not callable(weights_of(problem).function):
+        return _with_one_neighbor(problem, alone)
+    return _solve_weighted(problem)
+
+
+def _with_one_neighbor(problem: Problem, alone: list[int]) -> Solver:
+    """Equal votes answer the columns of one neighbour, weighted votes the others."""
+    nearest = _equal_votes(problem)(
+        replace(
+            problem.with_columns([problem.columns[c] for c in alone]), vote="majority", weights=None
+        )
+    )
+    others = [c for c in range(len(problem.columns)) if c not in alone]
+    if not others:
+        return nearest
+    rest = _solve_weighted(problem.with_columns([problem.columns[c] for c in others]))
+    of_nearest, of_rest = nearest.part, rest.part
+
+    def part(order: NeighborOrder, n_threads: int) -> tuple[Any, Any]:
+        return of_nearest(order, n_threads), of_rest(order, n_threads)
+
+    def add(parts: tuple[Any, Any]) -> None:
+        nearest.add(parts[0])
+        rest.add(parts[1])
+
+    def finish() -> Answer:
+        answers: tuple[Answer, Answer] = nearest.finish(), rest.finish()
+        values = np.empty((3, len(problem.columns)))
+        for place, answer in zip((alone, others), answers, strict=True):
+            values[:, place] = (
+                answer.scores,
+                answer.error_bound,
+                np.broadcast_to(answer.standard_error, len(place)),
+            )
+        return Answer(scores=values[0], error_bound=values[1], standard_error=values[2])
+
+    depth = max(nearest.depth, rest.depth)
+    return Solver(depth, part, add, finish, rest.seconds, rest.cheaper)
+
+
+def _equal_votes(problem: Problem) -> Callable[[Problem], Solver]:
+    counts = problem.columns[0].law.kind == "class counts"
+    return solve_class_majority if counts else solve_majority
+
+
+def _solve_weighted(problem: Problem) -> Solver:
+    laws = list(dict.fromkeys(column.law for column in problem.columns))
+    places = [[c for c, column in enumerate(problem.columns) if column.law == law] for law in laws]
+    votes = [
+        _WeightedVote(problem.with_columns([problem.columns[c] for c in place]), law)
+        for law, place in zip(laws, places, strict=True)
+    ]
+    collected = [RowValues(problem.n_samples, vote.width) for vote in votes]
+
+    def part(order: NeighborOrder, n_threads: int) -> list[Floats]:
+        return [vote(order, n_threads) for vote in votes]
+
+    def add(blocks: list[Floats]) -> None:
+        for values, block in zip(collected, blocks, strict=True):
+            values.add(block)
+
+    def finish() -> Answer:
+        if problem.want_samples:
+            return _answer_with_samples(problem, votes[0], collected[0].values)
+        scores, bounds, noise = np.empty((3, len(problem.columns)))
+        for vote, place, values in zip(votes, places, collected, strict=True):
+            total = vote.split(values.values.sum(axis=0))
+            scores[place], bounds[place], noise[place] = total
+            bounds[place] += vote.rounding()
+        return Answer(scores=scores, error_bound=bounds, standard_error=np.sqrt(noise))
+
+    seconds = weighted_votes_seconds(problem.n_samples, max(column.k for column in problem.columns))
+    cheaper = "fewer neighbours, fewer samples, a smaller max_states or weights='uniform'"
+    solver = Solver(max(vote.depth for vote in votes), part, add, finish, seconds, cheaper)
+    return or_equal(problem, weights_of(problem), solver, _equal_votes(problem), "majority")
+
+
+def _answer_with_samples(problem: Problem, vote: _WeightedVote, values: Floats) -> Answer:
+    sample_weight = vote.part_weights.sum(axis=1)[problem.codes]
+    shares, doubt, noise = vote.split(values)
+    right = shares[np.arange(problem.n_samples), problem.codes][:, None]
+    # A sample that is never held out has no score.
+    tested = np.where(sample_weight > 0, sample_weight, np.nan)[:, None]
+    return Answer(
+        scores=right.sum(axis=0),
+        error_bound=np.array([doubt.sum() + vote.rounding()]),
+        standard_error=np.sqrt(noise.sum(axis=0)),
+        sample_weight=sample_weight,
+        sample_scores=right / tested,
+        prediction_proba=shares / tested,
+    )
