@@ -1,8 +1,9 @@
 """Law × vote → the probability of every prediction, in closed form."""
 
 import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
+from allsplits.exact.answer import Answer
 from allsplits.exact.masses import Column
-from allsplits.exact.question import Answer, Exclusion, Options, Problem
+from allsplits.exact.question import Exclusion, Options, Problem
 from allsplits.exact.solve import SUPPORTED, solve
 from allsplits.exact.weighted.weights import VoteWeights
 

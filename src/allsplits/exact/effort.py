@@ -1,19 +1,27 @@
-"""How long the votes will take, roughly, from counts of operations; and a word before long runs.
+"""How long the votes will take, roughly, and a word before long runs.
 
-The constants were measured on one core of an ordinary server; they decide about a warning only.
+Mostly from counts of operations, before the search; the constants were measured on one core of an
+ordinary server and decide about a warning only. What ties and Fractions cost is not known from
+counts: there the first rows are timed.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator
 from math import comb
+from time import perf_counter
 
+from allsplits._threads import map_row_ranges
 from allsplits.exceptions import LongRunWarning
 
 __all__ = [
+    "announced",
     "class_votes_seconds",
     "episode_seconds",
     "group_seconds",
+    "is_long",
+    "map_timed_rows",
     "uniform_votes_seconds",
     "warn_if_long",
     "weighted_mean_seconds",
@@ -26,6 +34,8 @@ _PRODUCT, _RANK, _NEAREST = 0.15, 40.0, 5.0
 _BRANCH = 25.0
 #: Longer runs are announced.
 _ANNOUNCED = 60.0
+#: One row in so many is timed at once, so often at most; rows in Python after some seconds.
+_TIMED_SHARE, _TRIALS, _FIRST_SECONDS = 4096, 3, 2.0
 
 
 def _products(n_classes: int, k: int, most: int, every_class: bool) -> float:
@@ -91,10 +101,15 @@ def weighted_mean_seconds(n_rows: int, depth: int, k: int) -> float:
     return 1e-9 * n_rows * depth * (600.0 + 60.0 * k)
 
 
+def is_long(seconds: float, n_threads: int) -> bool:
+    """Whether that much work is announced."""
+    return seconds / n_threads > _ANNOUNCED
+
+
 def warn_if_long(search: float, votes: float, n_threads: int, depth: int, cheaper: str) -> None:
     """Say so before a run that is expected to take over a minute, and what would be cheaper."""
     seconds = (search + votes) / n_threads
-    if seconds <= _ANNOUNCED:
+    if not is_long(search + votes, n_threads):
         return
     share = f"the search for {depth} neighbours of each sample {search / (search + votes):.0%}"
     advice = f"; cheaper: {cheaper}" if cheaper else ""
@@ -110,3 +125,60 @@ def _in_words(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.3g} {unit}"
     return f"{max(1.0, seconds / 60):.0f} minutes"
+
+
+def _say_so(seconds: float, n_threads: int, cheaper: str) -> None:
+    warnings.warn(
+        f"this will take about {_in_words(seconds)} on {n_threads} threads, as long as the first "
+        f"rows go; cheaper: {cheaper}",
+        LongRunWarning,
+        stacklevel=3,
+    )
+
+
+def announced(n_rows: int, n_all: int) -> Iterator[int]:
+    """Numbers of rows that are computed in Fractions, and a word if all will take over a minute.
+
+    `n_all` is the number of rows of all blocks, 0 if nothing is to be said.
+    """
+    start, silent = perf_counter(), n_all == 0
+    for row in range(n_rows):
+        yield row
+        spent = perf_counter() - start
+        if not silent and spent > _FIRST_SECONDS:
+            silent = True
+            if spent * n_all > _ANNOUNCED * (row + 1):
+                _say_so(spent * n_all / (row + 1), 1, "exact=False, fewer samples or neighbours")
+
+
+def map_timed_rows(
+    kernel: Callable[[int, int], None],
+    n_rows: int,
+    n_threads: int,
+    *,
+    scale: float,
+    cheaper: str,
+    smallest: int = 64,
+) -> None:
+    """`map_row_ranges` with a word if all rows will take over a minute, after a few of them.
+
+    `scale` is how many rows stand for each of these (the blocks to come), 0 if nothing is to be
+    said. A kernel may be compiled during the first trials: the fastest one counts.
+    """
+    done, fastest = 0, float("inf")
+    step = -(-n_rows // _TIMED_SHARE)
+    for trial in range(_TRIALS if scale and n_rows > _TRIALS * step else 0):
+        start = perf_counter()
+        kernel(done, done + step)
+        done += step
+        fastest = min(fastest, (perf_counter() - start) / step)
+        seconds = fastest * n_rows * scale / n_threads
+        if seconds <= _ANNOUNCED:
+            break
+        if trial == _TRIALS - 1:
+            _say_so(seconds, n_threads, cheaper)
+
+    def rest(start: int, stop: int) -> None:
+        kernel(start + done, stop + done)
+
+    map_row_ranges(rest, n_rows - done, n_threads, smallest=smallest)

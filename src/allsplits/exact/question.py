@@ -1,35 +1,20 @@
-"""What is asked and what comes back: the two ends of every exact computation."""
+"""What is asked: validated data, the columns to answer, and how to compute."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from functools import partial
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._progress import progress_bar
-from allsplits._threads import thread_count
-from allsplits.exact.effort import warn_if_long
 from allsplits.exact.masses import Column
 from allsplits.exact.weighted.weights import VoteWeights
-from allsplits.orders import NeighborOrder, SearchReport, iter_parts, search_seconds
+from allsplits.orders import NeighborOrder
 
-__all__ = [
-    "Answer",
-    "Exclusion",
-    "Options",
-    "Problem",
-    "RowValues",
-    "Solver",
-    "neighbor_labels",
-    "run",
-    "tie_runs",
-]
+__all__ = ["Exclusion", "Options", "Problem", "neighbor_labels", "own_rows", "tie_runs"]
 
 Floats = NDArray[np.float64]
 
@@ -117,6 +102,16 @@ class Problem:
         """Number of samples."""
         return int(self.columns[0].law.n_samples)
 
+    @property
+    def wants_classes(self) -> bool:
+        """Whether the chance of every class is asked for, sample by sample."""
+        return self.want_samples and self.vote in ("majority", "weighted")
+
+    @property
+    def width(self) -> int:
+        """Values of a sample: one for each column, or for each class."""
+        return self.n_classes if self.wants_classes else len(self.columns)
+
     def without_data(self) -> Problem:
         """The same problem without X: what solvers see, so that parts carry no data about."""
         return replace(self, X=None)
@@ -124,133 +119,6 @@ class Problem:
     def with_columns(self, columns: list[Column]) -> Problem:
         """The same problem for other columns."""
         return replace(self, columns=columns)
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Scores of all columns, and values of the samples where they were asked for."""
-
-    scores: Floats
-    error_bound: Floats
-    sample_weight: Floats | None = None
-    fractions: tuple[Fraction, ...] | None = None
-    sample_scores: Floats | None = None
-    sample_fractions: tuple[tuple[Any, ...], ...] | None = None
-    prediction_proba: Floats | None = None
-    standard_error: Floats = field(default_factory=lambda: np.zeros(1))
-    search: SearchReport = field(default_factory=SearchReport)
-
-    def mixed(self, mixing: list[list[Fraction]]) -> Answer:
-        """Columns replaced by mixtures of columns (no class probabilities)."""
-        matrix = np.array(mixing, dtype=np.float64)
-
-        def mix(values: Sequence[Fraction]) -> tuple[Fraction, ...]:
-            return tuple(
-                sum((w * v for w, v in zip(line, values, strict=True)), Fraction(0))
-                for line in mixing
-            )
-
-        if self.fractions is not None and self.sample_fractions is not None:
-            fractions = mix(self.fractions)
-            of_samples = tuple(mix(row) for row in self.sample_fractions)
-            return Answer(
-                scores=np.array([float(value) for value in fractions]),
-                error_bound=np.zeros(len(fractions)),
-                sample_weight=self.sample_weight,
-                fractions=fractions,
-                sample_scores=np.array(of_samples, dtype=np.float64),
-                sample_fractions=of_samples,
-            )
-        samples = self.sample_scores
-        return Answer(
-            scores=matrix @ self.scores,
-            error_bound=matrix @ self.error_bound,
-            sample_weight=self.sample_weight,
-            sample_scores=None if samples is None else samples @ matrix.T,
-        )
-
-
-class Solver(NamedTuple):
-    """One way through: data → order → part → sum → result.
-
-    Attributes
-    ----------
-    depth : int
-        How deep the orders must be.
-    part : callable
-        (order, n_threads) -> what these rows contribute. It may run in any thread or on another
-        machine, so it changes nothing and holds no more than it needs. Compiled kernels are called
-        by functions of a module, not by closures, which would carry the kernels about.
-    add : callable
-        (part) -> None, at the caller, who sums up. Values of rows come in the order of the rows.
-    finish : callable
-        () -> Answer.
-    seconds : float
-        What the parts of all rows take together, on one core, roughly: for a word before long runs.
-    cheaper : str
-        What would take less time, for that word.
-    """
-
-    depth: int
-    part: Any
-    add: Any
-    finish: Any
-    seconds: float = 0.0
-    cheaper: str = "fewer samples"
-
-
-class RowValues:
-    """Values of all samples, put together from blocks that come in the order of their rows."""
-
-    def __init__(self, n_samples: int, width: int) -> None:
-        self.values = np.empty((n_samples, width))
-        self._filled = 0
-
-    def add(self, block: Floats) -> None:
-        """Put the values of the next rows in their place."""
-        self.values[self._filled : self._filled + len(block)] = block
-        self._filled += len(block)
-
-
-def run(problem: Problem, solver: Solver) -> Answer:
-    """Sum up what the blocks of rows contribute."""
-    options, part = problem.options, solver.part
-    warn_if_long(
-        search_seconds(problem.X, problem.metric, solver.depth, options.backend),
-        solver.seconds,
-        thread_count(options.n_jobs),
-        solver.depth,
-        solver.cheaper,
-    )
-    if problem.exclusion is not None:
-        part = partial(_of_allowed, part, problem.exclusion, problem.codes)
-    blocks = iter_parts(
-        problem.X, problem.metric, solver.depth, part, backend=options.backend,
-        n_jobs=options.n_jobs,
-    )  # fmt: skip
-    reports: list[SearchReport] = []
-    with progress_bar(options.progress, "exact average over all splits", problem.n_samples) as step:
-        for block in blocks:
-            reports.append(block.search)
-            for found in block.parts:
-                solver.add(found)
-            step(block.n_rows)
-    answer: Answer = solver.finish()
-    if not np.all(np.isfinite(answer.scores)):
-        raise FloatingPointError(
-            "a score came out as NaN or infinite: a number in between was too large or too small "
-            "for floating point. This is a defect of allsplits, please report it; exact=True "
-            "computes in integers"
-        )
-    given = isinstance(problem.X, NeighborOrder)
-    return replace(answer, search=problem.X.search if given else SearchReport.total(reports))
-
-
-def _of_allowed(
-    part: Any, exclusion: Exclusion, codes: NDArray[np.int32], order: NeighborOrder, n_threads: int
-) -> Any:
-    """The part of an order from which excluded candidates are taken first."""
-    return part(exclusion.apply(order, codes), n_threads)
 
 
 def tie_runs(

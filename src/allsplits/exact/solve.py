@@ -1,19 +1,29 @@
-"""The one table of supported pairs of law and vote."""
+"""The one table of supported pairs of law and vote, and the one way to an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._progress import progress_bar
+from allsplits._threads import thread_count
+from allsplits.exact.answer import Answer, Part, Solver
+from allsplits.exact.effort import warn_if_long
 from allsplits.exact.laws.bootstrap.vote import solve_bootstrap
 from allsplits.exact.laws.class_counts.vote import solve_class_hits, solve_class_majority
 from allsplits.exact.laws.episodes.vote import solve_episodes
 from allsplits.exact.laws.fixed_size.mean import solve_mean
 from allsplits.exact.laws.fixed_size.vote import solve_majority, solve_ranked
 from allsplits.exact.laws.groups.vote import solve_groups
-from allsplits.exact.question import Answer, Problem, Solver, run
+from allsplits.exact.question import Exclusion, Problem
 from allsplits.exact.weighted.means import solve_weighted_mean
 from allsplits.exact.weighted.votes import solve_weighted
 from allsplits.exceptions import UnsupportedError
+from allsplits.orders import NeighborOrder, SearchReport, iter_parts, search_seconds
 
 __all__ = ["SUPPORTED", "solve"]
 
@@ -67,3 +77,49 @@ def solve(problem: Problem) -> Answer:
             f"{', '.join(other_cv)}; or keep cv for {', '.join(other_votes)}"
         )
     return run(problem, SUPPORTED[law, vote](problem.without_data()))
+
+
+def run(problem: Problem, solver: Solver) -> Answer:
+    """Sum up what the blocks of rows contribute."""
+    options, part = problem.options, solver.part
+    warn_if_long(
+        search_seconds(problem.X, problem.metric, solver.depth, options.backend),
+        solver.seconds,
+        thread_count(options.n_jobs),
+        solver.depth,
+        solver.cheaper,
+    )
+    if problem.exclusion is not None:
+        part = _OfAllowed(part, problem.exclusion, problem.codes)
+    blocks = iter_parts(
+        problem.X, problem.metric, solver.depth, part, backend=options.backend,
+        n_jobs=options.n_jobs,
+    )  # fmt: skip
+    reports: list[SearchReport] = []
+    with progress_bar(options.progress, "exact average over all splits", problem.n_samples) as step:
+        for block in blocks:
+            reports.append(block.search)
+            for found in block.parts:
+                solver.total.add(found)
+            step(block.n_rows)
+    answer = solver.total.finish()
+    if not np.all(np.isfinite(answer.scores)):
+        raise FloatingPointError(
+            "a score came out as NaN or infinite: a number in between was too large or too small "
+            "for floating point. This is a defect of allsplits, please report it; exact=True "
+            "computes in integers"
+        )
+    given = isinstance(problem.X, NeighborOrder)
+    return replace(answer, search=problem.X.search if given else SearchReport.total(reports))
+
+
+@dataclass(frozen=True, eq=False)
+class _OfAllowed:
+    """The part of an order from which excluded candidates are taken first."""
+
+    part: Part[Any]
+    exclusion: Exclusion
+    codes: NDArray[np.int32]
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> Any:
+        return self.part(self.exclusion.apply(order, self.codes), n_threads)

@@ -1,6 +1,7 @@
 """A word before long runs: the estimate grows with the work, and comes before the search."""
 
 import itertools
+import sys
 import warnings
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.model_selection import KFold, LeaveOneGroupOut, LeavePGroupsOut
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import Bootstrap, ClassCounts, Episodes, evaluate, order_neighbors
-from allsplits.exact import question as running
+from allsplits.exact import effort
 from allsplits.exact.effort import (
     class_votes_seconds,
     episode_seconds,
@@ -30,7 +31,7 @@ def no_search(monkeypatch):
     def refuse(*args, **kwargs):
         raise SearchStartedError
 
-    monkeypatch.setattr(running, "iter_parts", refuse)
+    monkeypatch.setattr(sys.modules["allsplits.exact.solve"], "iter_parts", refuse)
 
 
 def two_classes(n):
@@ -151,3 +152,85 @@ def test_the_warning_names_minutes_hours_or_days():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_if_long(59.0, 60.0, 2, 9, "")
+
+
+def bits(n, n_classes=3):
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 2, (n, 4)).astype(float), rng.integers(0, n_classes, n)
+
+
+@pytest.mark.parametrize(
+    ("cv", "weights"),
+    [
+        (None, "uniform"),
+        (None, "distance"),
+        (KFold(5), "uniform"),
+        (KFold(5), "distance"),
+        (Bootstrap(), "uniform"),
+    ],
+    ids=str,
+)
+def test_what_ties_cost_is_seen_from_the_first_rows(monkeypatch, cv, weights):
+    X, y = bits(120)
+    knn = KNeighborsClassifier(3, weights=weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        silent = evaluate(knn, X, y, cv=cv)
+    # As if a minute were a millionth of a second, and no estimate were made.
+    monkeypatch.setattr(effort, "_ANNOUNCED", 1e-6)
+    for room in ("fixed_size.vote", "class_counts.vote", "bootstrap.vote"):
+        monkeypatch.setattr(f"allsplits.exact.laws.{room}.is_long", lambda *_: False)
+    monkeypatch.setattr("allsplits.exact.weighted.votes.is_long", lambda *_: False)
+    monkeypatch.setattr(effort, "is_long", lambda *_: False)
+    with pytest.warns(LongRunWarning, match="as long as the first rows go; cheaper: fewer"):
+        announced = evaluate(knn, X, y, cv=cv)
+    assert announced.score == silent.score
+    np.testing.assert_array_equal(announced.prediction_proba, silent.prediction_proba)
+
+
+def test_data_without_ties_are_not_timed(monkeypatch):
+    X, y = two_classes(60)
+    monkeypatch.setattr(effort, "_ANNOUNCED", 1e-6)
+    monkeypatch.setattr(effort, "is_long", lambda *_: False)
+    monkeypatch.setattr("allsplits.exact.laws.class_counts.vote.is_long", lambda *_: False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(KNeighborsClassifier(3), X, y)
+
+
+@pytest.mark.parametrize("cv", [None, KFold(5), Bootstrap(), ClassCounts(2)], ids=str)
+def test_long_fractions_are_announced_after_two_seconds(monkeypatch, cv):
+    clock = itertools.count()
+    monkeypatch.setattr(effort, "perf_counter", lambda: float(next(clock)))
+    X, y = two_classes(12)
+    knn = KNeighborsClassifier(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        evaluate(knn, X, y, cv=cv, exact=True)  # a second a row: 12 seconds in all
+    monkeypatch.setattr(effort, "_ANNOUNCED", 10.0)
+    with pytest.warns(LongRunWarning, match="cheaper: exact=False") as told:
+        evaluate(knn, X, y, cv=cv, exact=True)
+    assert len(told) == 1
+
+
+def test_a_compilation_is_not_taken_for_the_pace(monkeypatch):
+    ticks = iter([0.0, 100.0, 100.0, 100.1])
+    monkeypatch.setattr(effort, "perf_counter", lambda: next(ticks))
+    rows = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        effort.map_timed_rows(
+            lambda a, b: rows.extend(range(a, b)), 100, 1, scale=1.0, cheaper="nothing"
+        )
+    assert rows == list(range(100))
+
+
+def test_slow_rows_are_announced_and_none_is_left_out_or_done_twice(monkeypatch):
+    ticks = itertools.count()
+    monkeypatch.setattr(effort, "perf_counter", lambda: float(next(ticks)))
+    rows = []
+    with pytest.warns(LongRunWarning, match="about 2 minutes on 2 threads"):
+        effort.map_timed_rows(
+            lambda a, b: rows.extend(range(a, b)), 40, 2, scale=6.0, cheaper="nothing"
+        )
+    assert sorted(rows) == list(range(40))

@@ -19,7 +19,7 @@ LAWS = [KFold(4), ClassCounts({0: 4, 1: 3, 2: 2})]
 def nothing_is_counted(monkeypatch):
     """Every interval is as wide as can be, so that everything has to be drawn."""
 
-    def wide(self, rows, ks, n_threads):
+    def wide(self, rows, ks, n_threads, scale):
         every, parts = self.problem.want_samples, len(self.drawing.trains)
         n_classes = self.problem.n_classes if every else 1
         found = np.zeros((len(rows.own), 2, n_classes, parts, len(ks)))

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from allsplits.exact.question import Answer, Problem, Solver
+from allsplits.exact.answer import Answer, Solver, Total
+from allsplits.exact.question import Problem
 from allsplits.exact.weighted.weights import VoteWeights
 from allsplits.orders import NeighborOrder
 
@@ -22,17 +23,31 @@ def weights_of(problem: Problem) -> VoteWeights:
     return problem.weights
 
 
+class _EqualOrNot:
+    """The total of equal votes as long as all weights of every row are equal, and the other."""
+
+    def __init__(self, equal: Total[Any], unequal: Total[Any]) -> None:
+        self._equal, self._unequal, self._all_equal = equal, unequal, True
+
+    def add(self, found: tuple[bool, Any, Any]) -> None:
+        """Add to both totals, as long as both are needed."""
+        self._all_equal = self._all_equal and found[0]
+        if self._all_equal:
+            self._equal.add(found[1])
+        self._unequal.add(found[2])
+
+    def finish(self) -> Answer:
+        """The answer of equal votes, to the bit, if all weights were equal."""
+        return (self._equal if self._all_equal else self._unequal).finish()
+
+
 def or_equal(
-    problem: Problem,
-    weights: VoteWeights,
-    solver: Solver,
-    solve_equal: Callable[[Problem], Solver],
-    vote: Any,
+    problem: Problem, solver: Solver, solve_equal: Callable[[Problem], Solver], vote: Any
 ) -> Solver:
     """The solver of equal votes, to the bit, if all neighbours of every sample weigh the same."""
+    weights = weights_of(problem)
     equal = solve_equal(replace(problem, vote=vote, weights=None))
     of_equal, of_unequal = equal.part, solver.part
-    all_equal = True
 
     def part(order: NeighborOrder, n_threads: int) -> tuple[bool, Any, Any]:
         values = weights.of(order)
@@ -40,16 +55,5 @@ def or_equal(
         same = bool(np.all((values == first) & (values > 0)))
         return same, of_equal(order, n_threads) if same else None, of_unequal(order, n_threads)
 
-    def add(parts: tuple[bool, Any, Any]) -> None:
-        nonlocal all_equal
-        all_equal = all_equal and parts[0]
-        if all_equal:
-            equal.add(parts[1])
-        solver.add(parts[2])
-
-    def finish() -> Answer:
-        answer: Answer = equal.finish() if all_equal else solver.finish()
-        return answer
-
-    depth = max(solver.depth, equal.depth)
-    return Solver(depth, part, add, finish, solver.seconds, solver.cheaper)
+    total = _EqualOrNot(equal.total, solver.total)
+    return solver._replace(depth=max(solver.depth, equal.depth), part=part, total=total)

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from math import comb
 from typing import Any
 
-from allsplits.exact.laws.fixed_size.fractions import groups_of, rational_answer
+from allsplits.exact.answer import Solver, in_fractions
+from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.masses import deepest_prefix
-from allsplits.exact.question import Answer, Problem, Solver
+from allsplits.exact.question import Problem
+from allsplits.exact.weighted.equal import weights_of
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 
@@ -27,29 +30,16 @@ States = dict[tuple[int, Sums], Fraction]
 
 def solve_rational(problem: Problem) -> Solver:
     """exact=True for weighted means."""
-    values: list[list[Fraction]] = []
-
-    def part(order: NeighborOrder, _: int) -> list[list[Fraction]]:
-        if problem.weights is None:
-            raise TypeError("a weighted vote needs weights")
-        weights = problem.weights.rational(order)
-        ends = order.indptr
-        return [
-            _row(problem, order, row, weights[ends[row] : ends[row + 1]])
-            for row in range(order.n_samples)
-        ]
-
-    def finish() -> Answer:
-        return rational_answer(values, [Fraction(1, problem.n_samples)] * problem.n_samples)
-
-    return Solver(deepest_prefix(problem.columns), part, values.extend, finish)
+    n = problem.n_samples
+    return in_fractions(
+        partial(_row, problem), deepest_prefix(problem.columns), [Fraction(1, n)] * n
+    )
 
 
-def _row(
-    problem: Problem, order: NeighborOrder, row: int, weights: Sequence[Fraction | None]
-) -> list[Fraction]:
+def _row(problem: Problem, order: NeighborOrder, row: int) -> list[Fraction]:
     """The value of one sample for each column."""
     own = order.first_row + row
+    weights = weights_of(problem).rational(order.slice_rows(row, row + 1))
     groups = list(groups_of(order, row, problem.options.average))
     line = []
     for column in problem.columns:

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
+from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows
 from allsplits.exact.effort import weighted_mean_seconds
 from allsplits.exact.laws.fixed_size.mean import solve_mean
 from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes, prefixes_for
-from allsplits.exact.question import Answer, Problem, RowValues, Solver, own_rows
+from allsplits.exact.question import Problem, own_rows
 from allsplits.exact.weighted._kernels_means import QUADRATURE, mean_errors_weighted
 from allsplits.exact.weighted.equal import or_equal, weights_of
 from allsplits.exact.weighted.mean_fractions import solve_rational
@@ -90,23 +91,18 @@ def solve_weighted_mean(problem: Problem) -> Solver:
     targets, n = problem.targets, problem.n_samples
     windows = subset_windows(prefixes, problem.options.tol)
     part = _WeightedMeanErrors(targets, prefixes, weights, problem.options.average, *windows)
-    rows = RowValues(n, len(problem.columns))
 
-    def finish() -> Answer:
-        scores = -rows.values.mean(axis=0)
+    def finish(errors: Floats) -> Answer:
+        scores = -errors.mean(axis=0)
         # Signed errors are added up, so rounding is measured by the largest error of each sample:
         # steps of the walk, voters, exponents up to 43, and sums of up to 3,000 nodes by blocks.
         worst = np.mean(np.maximum(targets - targets.min(), targets.max() - targets) ** 2)
         k = int(prefixes.ks.max())
         left_out = prefixes.missing + problem.options.tol / 4
         rounding = (24 * prefixes.depth + 8 * k + 256) * UNIT_ROUNDOFF
-        return Answer(
-            scores=scores,
-            error_bound=-QUADRATURE * scores + (left_out + rounding) * float(worst),
-            sample_weight=np.full(n, 1 / n),
-            sample_scores=-rows.values if problem.want_samples else None,
-        )
+        bound = -QUADRATURE * scores + (left_out + rounding) * float(worst)
+        return answer_from_rows(problem, -errors, None, bound)
 
     seconds = weighted_mean_seconds(n, prefixes.depth, int(prefixes.ks.max()))
-    solver = Solver(prefixes.depth, part, rows.add, finish, seconds, "fewer neighbours")
-    return or_equal(problem, weights, solver, solve_mean, "mean")
+    solver = Solver(prefixes.depth, part, FromRows(problem, finish), seconds, "fewer neighbours")
+    return or_equal(problem, solver, solve_mean, "mean")

@@ -8,7 +8,6 @@ Slow and simple; `max_states` keeps it from running away.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import comb, prod
@@ -16,10 +15,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from allsplits.exact.answer import (
+    Answer,
+    FromFractions,
+    RowFractions,
+    Solver,
+    answer_from_fractions,
+)
 from allsplits.exact.laws.class_counts.vote import component_weights
-from allsplits.exact.laws.fixed_size.fractions import groups_of, rational_answer
+from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.laws.fixed_size.vote import class_weights
-from allsplits.exact.question import Answer, Problem, Solver
+from allsplits.exact.question import Problem
+from allsplits.exact.weighted.equal import weights_of
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
@@ -54,54 +61,33 @@ def part_fractions(problem: Problem, law: Any) -> list[list[Fraction]]:
 
 
 def solve_rational_votes(problem: Problem) -> Solver:
-    """exact=True for weighted votes, laws of fixed size or of class counts."""
-    counted = {c.law: part_fractions(problem, c.law) for c in problem.columns}
-    rows: list[list[list[Fraction]]] = []
-
-    def part(order: NeighborOrder, _: int) -> list[list[list[Fraction]]]:
-        if problem.weights is None:
-            raise TypeError("a weighted vote needs weights")
-        weights = problem.weights.fractions(order)
-        ends = order.indptr
-        found = []
-        for row in range(order.n_samples):
-            own = weights[ends[row] : ends[row + 1]]
-            groups = list(_groups(problem, order, row, own))
-            code = int(problem.codes[order.first_row + row])
-            found.append([_shares(problem, groups, code, column, counted[column.law])
-                          for column in problem.columns])  # fmt: skip
-        return found
-
-    def finish() -> Answer:
-        return _answer(problem, rows, counted[problem.columns[0].law])
-
-    return Solver(problem.n_samples - 1, part, rows.extend, finish)
-
-
-def _answer(
-    problem: Problem, rows: list[list[list[Fraction]]], counted: list[list[Fraction]]
-) -> Answer:
-    """From what every class gets of every sample, in units of the score."""
+    """exact=True for weighted votes under one law, of fixed size or of class counts."""
+    counted = part_fractions(problem, problem.columns[0].law)
     codes = problem.codes.tolist()
     weights = [sum((part[code] for part in counted), Fraction(0)) for code in codes]
-    totals = [[line[code] for line in row] for code, row in zip(codes, rows, strict=True)]
-    answer = rational_answer(totals, [Fraction(1)] * len(totals))
-    # A sample that is never held out has no score.
-    samples = tuple(
-        tuple(value / weight if weight else None for value in line)
-        for weight, line in zip(weights, totals, strict=True)
-    )
-    shares = [
-        [value / weight if weight else None for value in row[0]]
-        for weight, row in zip(weights, rows, strict=True)
-    ]
-    return replace(
-        answer,
-        sample_weight=np.array([float(weight) for weight in weights]),
-        sample_scores=np.array(samples, dtype=np.float64),
-        sample_fractions=samples,
-        prediction_proba=np.array(shares, dtype=np.float64) if problem.want_samples else None,
-    )
+
+    def line(order: NeighborOrder, row: int) -> list[list[Fraction]]:
+        of_row = weights_of(problem).fractions(order.slice_rows(row, row + 1))
+        groups = list(_groups(problem, order, row, of_row))
+        code = codes[order.first_row + row]
+        return [_shares(problem, groups, code, column, counted) for column in problem.columns]
+
+    def finish(rows: list[list[list[Fraction]]]) -> Answer:
+        # What every class gets is in units of the score; a sample never held out has no score.
+        values = [
+            [shares[code] / weight if weight else None for shares in row]
+            for code, weight, row in zip(codes, weights, rows, strict=True)
+        ]
+        shares = [
+            [value / weight if weight else None for value in row[0]]
+            for weight, row in zip(weights, rows, strict=True)
+        ]
+        return answer_from_fractions(
+            values, weights, proba=shares if problem.want_samples else None
+        )
+
+    part = RowFractions(line, problem.n_samples)
+    return Solver(problem.n_samples - 1, part, FromFractions(finish))
 
 
 def _groups(

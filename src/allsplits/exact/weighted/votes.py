@@ -21,11 +21,19 @@ from numpy.typing import NDArray
 from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels import binomial_table
 from allsplits.exact._kernels_draws import hypergeometric_table
-from allsplits.exact.effort import weighted_votes_seconds
+from allsplits.exact.answer import (
+    Answer,
+    FromRows,
+    Solver,
+    answer_from_rows,
+    by_law,
+    side_by_side,
+)
+from allsplits.exact.effort import is_long, map_timed_rows, weighted_votes_seconds
 from allsplits.exact.laws.class_counts.vote import needed_depth, solve_class_majority
 from allsplits.exact.laws.fixed_size.vote import solve_majority
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column, prefixes_for, rank_masses
-from allsplits.exact.question import Answer, Problem, RowValues, Solver, own_rows
+from allsplits.exact.question import Problem, own_rows
 from allsplits.exact.ties import legendre_rules
 from allsplits.exact.weighted._kernels_law import Law
 from allsplits.exact.weighted._kernels_lists import Rule
@@ -45,6 +53,8 @@ _BATCHES = (1, 3, 6)
 _EXACT_STEPS, _GRID_STEPS = 32.0, 256.0
 #: Tie groups that can come in more ways are left unknown.
 _MOST_PREFIXES = 50_000.0
+#: What a long run is told.
+_CHEAPER = "fewer neighbours, fewer samples, a smaller max_states or weights='uniform'"
 
 
 def _batches(ks: Sequence[int]) -> list[list[int]]:
@@ -150,6 +160,11 @@ class _WeightedVote:
         self.nodes, self.node_weights = (np.ascontiguousarray(rule[-1]) for rule in rules)
 
     @property
+    def seconds(self) -> float:
+        """What all rows take on one core, roughly, without ties."""
+        return weighted_votes_seconds(self.problem.n_samples, max(self.ks))
+
+    @property
     def width(self) -> int:
         """Values of a row: its columns (or classes), and for each column doubt and variance."""
         values = self.problem.n_classes if self.problem.want_samples else len(self.ks)
@@ -175,9 +190,12 @@ class _WeightedVote:
         alike = np.bincount(same)[same]
         out = np.zeros((order.n_samples, self.width))
         values, doubts, variances = self.split(out)
+        # The first block speaks for the others, unless the estimate did.
+        foreseen = is_long(self.seconds, n_threads) or order.first_row > 0
+        scale = 0.0 if foreseen else problem.n_samples / order.n_samples
         for batch in _batches(self.ks):
             ks = [self.ks[c] for c in batch]
-            found = self._bounds(rows, ks, n_threads)
+            found = self._bounds(rows, ks, n_threads, scale)
             variance = np.zeros((len(rows.own), *found.shape[2:]))
             if problem.options.allow_sampling:
                 self._sample_wide(rows, ks, order.first_row, found, variance)
@@ -218,8 +236,11 @@ class _WeightedVote:
                 keep = slice(None) if self.problem.want_samples else slice(own, own + 1)
                 found[i, :, :, part], variance[i, :, part] = mean[keep], noise[keep]
 
-    def _bounds(self, rows: Rows, ks: list[int], n_threads: int) -> Floats:
-        """Lower and upper bounds by row, class (all, or only the own one), part and k."""
+    def _bounds(self, rows: Rows, ks: list[int], n_threads: int, scale: float) -> Floats:
+        """Lower and upper bounds by row, class (all, or only the own one), part and k.
+
+        Each row stands for `scale` rows of all blocks.
+        """
         options, k = self.problem.options, max(ks)
         slots = np.full(k + 1, -1)
         slots[ks] = np.arange(len(ks))
@@ -246,7 +267,10 @@ class _WeightedVote:
 
         map_row_ranges(partial(run, kernel=count_rows), n_rows, n_threads, smallest=4)
         if is_open.any():
-            map_row_ranges(partial(run, kernel=bound_rows), n_rows, n_threads, smallest=4)
+            map_timed_rows(
+                partial(run, kernel=bound_rows), n_rows, n_threads,
+                scale=scale, cheaper=_CHEAPER, smallest=4,
+            )  # fmt: skip
         # Votes that were not seen may go to anybody.
         found[:, 1] += np.maximum(1 - visited, 0)[:, None]
         return found
@@ -285,7 +309,7 @@ def _distinct(rows: Rows, average: bool) -> tuple[Rows, NDArray[np.intp]]:
 def solve_weighted(problem: Problem) -> Solver:
     """Weighted votes for classes, laws of fixed size or of class counts."""
     if problem.options.exact:
-        return solve_rational_votes(problem)
+        return by_law(problem, solve_rational_votes)
     # The vote of one neighbour has no weights.
     alone = [c for c, column in enumerate(problem.columns) if column.k == 1]
     if alone and not callable(weights_of(problem).function):
@@ -295,37 +319,15 @@ def solve_weighted(problem: Problem) -> Solver:
 
 def _with_one_neighbor(problem: Problem, alone: list[int]) -> Solver:
     """Equal votes answer the columns of one neighbour, weighted votes the others."""
-    nearest = _equal_votes(problem)(
-        replace(
-            problem.with_columns([problem.columns[c] for c in alone]), vote="majority", weights=None
-        )
-    )
+
+    def only(columns: list[int]) -> Problem:
+        return problem.with_columns([problem.columns[c] for c in columns])
+
+    nearest = _equal_votes(problem)(replace(only(alone), vote="majority", weights=None))
     others = [c for c in range(len(problem.columns)) if c not in alone]
     if not others:
         return nearest
-    rest = _solve_weighted(problem.with_columns([problem.columns[c] for c in others]))
-    of_nearest, of_rest = nearest.part, rest.part
-
-    def part(order: NeighborOrder, n_threads: int) -> tuple[Any, Any]:
-        return of_nearest(order, n_threads), of_rest(order, n_threads)
-
-    def add(parts: tuple[Any, Any]) -> None:
-        nearest.add(parts[0])
-        rest.add(parts[1])
-
-    def finish() -> Answer:
-        answers: tuple[Answer, Answer] = nearest.finish(), rest.finish()
-        values = np.empty((3, len(problem.columns)))
-        for place, answer in zip((alone, others), answers, strict=True):
-            values[:, place] = (
-                answer.scores,
-                answer.error_bound,
-                np.broadcast_to(answer.standard_error, len(place)),
-            )
-        return Answer(scores=values[0], error_bound=values[1], standard_error=values[2])
-
-    depth = max(nearest.depth, rest.depth)
-    return Solver(depth, part, add, finish, rest.seconds, rest.cheaper)
+    return side_by_side([nearest, _solve_weighted(only(others))], [alone, others])
 
 
 def _equal_votes(problem: Problem) -> Callable[[Problem], Solver]:
@@ -334,48 +336,22 @@ def _equal_votes(problem: Problem) -> Callable[[Problem], Solver]:
 
 
 def _solve_weighted(problem: Problem) -> Solver:
-    laws = list(dict.fromkeys(column.law for column in problem.columns))
-    places = [[c for c, column in enumerate(problem.columns) if column.law == law] for law in laws]
-    votes = [
-        _WeightedVote(problem.with_columns([problem.columns[c] for c in place]), law)
-        for law, place in zip(laws, places, strict=True)
-    ]
-    collected = [RowValues(problem.n_samples, vote.width) for vote in votes]
+    solver = by_law(problem, _of_one_law)
+    return or_equal(problem, solver, _equal_votes(problem), "majority")
 
-    def part(order: NeighborOrder, n_threads: int) -> list[Floats]:
-        return [vote(order, n_threads) for vote in votes]
 
-    def add(blocks: list[Floats]) -> None:
-        for values, block in zip(collected, blocks, strict=True):
-            values.add(block)
+def _of_one_law(problem: Problem) -> Solver:
+    vote = _WeightedVote(problem, problem.columns[0].law)
 
-    def finish() -> Answer:
+    def finish(values: Floats) -> Answer:
+        weight = vote.part_weights.sum(axis=1)[problem.codes]
+        shares, doubts, noises = vote.split(values)
         if problem.want_samples:
-            return _answer_with_samples(problem, votes[0], collected[0].values)
-        scores, bounds, noise = np.empty((3, len(problem.columns)))
-        for vote, place, values in zip(votes, places, collected, strict=True):
-            total = vote.split(values.values.sum(axis=0))
-            scores[place], bounds[place], noise[place] = total
-            bounds[place] += vote.rounding()
-        return Answer(scores=scores, error_bound=bounds, standard_error=np.sqrt(noise))
+            bound = doubts.sum(axis=0) + vote.rounding()
+            answer = answer_from_rows(problem, shares, weight, bound, weighted=True)
+            return replace(answer, standard_error=np.sqrt(noises.sum(axis=0)))
+        scores, doubt, noise = vote.split(values.sum(axis=0))
+        return Answer(scores, doubt + vote.rounding(), standard_error=np.sqrt(noise))
 
-    seconds = weighted_votes_seconds(problem.n_samples, max(column.k for column in problem.columns))
-    cheaper = "fewer neighbours, fewer samples, a smaller max_states or weights='uniform'"
-    solver = Solver(max(vote.depth for vote in votes), part, add, finish, seconds, cheaper)
-    return or_equal(problem, weights_of(problem), solver, _equal_votes(problem), "majority")
-
-
-def _answer_with_samples(problem: Problem, vote: _WeightedVote, values: Floats) -> Answer:
-    sample_weight = vote.part_weights.sum(axis=1)[problem.codes]
-    shares, doubt, noise = vote.split(values)
-    right = shares[np.arange(problem.n_samples), problem.codes][:, None]
-    # A sample that is never held out has no score.
-    tested = np.where(sample_weight > 0, sample_weight, np.nan)[:, None]
-    return Answer(
-        scores=right.sum(axis=0),
-        error_bound=np.array([doubt.sum() + vote.rounding()]),
-        standard_error=np.sqrt(noise.sum(axis=0)),
-        sample_weight=sample_weight,
-        sample_scores=right / tested,
-        prediction_proba=shares / tested,
-    )
+    total = FromRows(problem, finish, width=vote.width)
+    return Solver(vote.depth, vote, total, vote.seconds, _CHEAPER)

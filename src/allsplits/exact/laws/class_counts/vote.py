@@ -14,8 +14,9 @@ drawn least.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,23 +24,23 @@ from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_draws import hypergeometric_table
-from allsplits.exact.effort import class_votes_seconds
+from allsplits.exact.answer import (
+    Answer,
+    FromRows,
+    Solver,
+    answer_from_rows,
+    by_law,
+    in_fractions,
+)
+from allsplits.exact.effort import class_votes_seconds, is_long, map_timed_rows
 from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.class_counts._kernels_nearest import nearest_counts
 from allsplits.exact.laws.class_counts._kernels_ranked import hit_counts
 from allsplits.exact.laws.class_counts._kernels_tied import score_counts
 from allsplits.exact.laws.class_counts._kernels_untied import score_shots
 from allsplits.exact.laws.class_counts.fractions import exact_class_hits, exact_class_right
-from allsplits.exact.masses import UNIT_ROUNDOFF, Column
-from allsplits.exact.question import (
-    Answer,
-    Problem,
-    RowValues,
-    Solver,
-    neighbor_labels,
-    own_rows,
-    tie_runs,
-)
+from allsplits.exact.masses import UNIT_ROUNDOFF
+from allsplits.exact.question import Problem, neighbor_labels, own_rows, tie_runs
 from allsplits.exact.ties import distinct_rows, legendre_rules, tie_rules
 from allsplits.orders import NeighborOrder
 from allsplits.splits import CountsComponent, CountsLaw
@@ -190,7 +191,13 @@ class ClasswiseVote:
                             options.share, self.ks, options.tol / 8, self.nodes, self.weights,
                             out)  # fmt: skip
 
-        map_row_ranges(run, len(rows.own), n_threads)
+        if rows.tied.any():
+            # The first block speaks for the others, unless the estimate did.
+            foreseen = is_long(self.seconds(every_class), n_threads) or order.first_row > 0
+            scale = 0.0 if foreseen else problem.n_samples / order.n_samples
+            map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=_CHEAPER)
+        else:
+            map_row_ranges(run, len(rows.own), n_threads)
         if problem.vote == "majority":
             for part, train in enumerate(self.trains):
                 self._whole_training_set(out[:, part], train, rows.own, every_class)
@@ -280,129 +287,58 @@ def solve_class_hits(problem: Problem) -> Solver:
     return _solve(problem, exact_class_hits)
 
 
-def _solve(problem: Problem, rational: Any) -> Solver:
-    if problem.options.exact:
-        return _rational(problem, rational)
-    # Columns that share a law (a curve over k) share the passes over the data.
-    laws = list(dict.fromkeys(column.law for column in problem.columns))
-    if len(laws) > 1:
-        return _one_law_each(problem)
-    law: CountsLaw = laws[0]
-    tol = problem.options.tol
+def _solve(problem: Problem, exact: Callable[..., Fraction]) -> Solver:
+    return by_law(problem, partial(_in_fractions, exact) if problem.options.exact else _of_one_law)
+
+
+def _of_one_law(problem: Problem) -> Solver:
+    law: CountsLaw = problem.columns[0].law
     vote = ClasswiseVote(problem, [component.train for component in law.components])
-    classes = problem.want_samples and problem.vote == "majority"
-    width = problem.n_classes if classes else len(problem.columns)
-    sums = RowValues(problem.n_samples, width)
     weights = np.array([_float_weights(problem, component) for component in law.components])
 
     def part(order: NeighborOrder, n_threads: int) -> Floats:
         rows = own_rows(order)
-        values = vote.values(order, n_threads, classes)
-        total = np.zeros((order.n_samples, width))
+        values = vote.values(order, n_threads, problem.wants_classes)
+        total = np.zeros((order.n_samples, problem.width))
         for vector, weight in enumerate(weights):
             total += values[:, vector] * weight[rows, None]
         return total
 
-    def finish() -> Answer:
-        total = sums.values
-        sample_weight = weights.sum(axis=0)
-        right = total[np.arange(problem.n_samples), problem.codes][:, None] if classes else total
-        bound = 1.25 * tol + vote.rounding
-        samples = proba = None
-        if problem.want_samples:
-            # A sample that is never held out has no score.
-            tested = np.where(sample_weight > 0, sample_weight, np.nan)[:, None]
-            samples = right / tested
-            proba = total / tested if classes else None
-        return Answer(
-            scores=right.sum(axis=0),
-            error_bound=np.full(len(problem.columns), bound),
-            sample_weight=sample_weight,
-            sample_scores=samples,
-            prediction_proba=proba,
-        )
+    def finish(values: Floats) -> Answer:
+        bound = 1.25 * problem.options.tol + vote.rounding
+        return answer_from_rows(problem, values, weights.sum(axis=0), bound, weighted=True)
 
-    return Solver(vote.depth, part, sums.add, finish, vote.seconds(classes), _CHEAPER)
+    seconds = vote.seconds(problem.wants_classes)
+    return Solver(vote.depth, part, FromRows(problem, finish), seconds, _CHEAPER)
 
 
-def _one_law_each(problem: Problem) -> Solver:
-    """Columns with laws of their own (a curve over shots) share the neighbour search."""
-    solvers = [_solve(problem.with_columns([column]), None) for column in problem.columns]
-
-    compute = [solver.part for solver in solvers]
-
-    def part(order: NeighborOrder, n_threads: int) -> list[Any]:
-        return [one(order, n_threads) for one in compute]
-
-    def add(parts: list[Any]) -> None:
-        for solver, found in zip(solvers, parts, strict=True):
-            solver.add(found)
-
-    def finish() -> Answer:
-        answers: list[Answer] = [solver.finish() for solver in solvers]
-        return Answer(
-            scores=np.concatenate([answer.scores for answer in answers]),
-            error_bound=np.concatenate([answer.error_bound for answer in answers]),
-        )
-
-    seconds = sum(solver.seconds for solver in solvers)
-    depth = max(solver.depth for solver in solvers)
-    return Solver(depth, part, add, finish, seconds, _CHEAPER)
-
-
-def _rational(problem: Problem, compute: Any) -> Solver:
+def _in_fractions(exact: Callable[..., Fraction], problem: Problem) -> Solver:
     """exact=True: Fractions for every sample, at full depth."""
     codes, options = problem.codes, problem.options
     pools, own_pools = class_pools(problem)
     kinds = problem.exclusion.groups if problem.exclusion else np.zeros_like(codes)
-    shared = {component for column in problem.columns for component in column.law.components}
-    weights = {
-        component: [component.weight * w for w in sample_weights(problem, component)]
-        for component in shared
-    }
-    totals: list[list[Fraction]] = []
+    components = problem.columns[0].law.components
+    weights = [
+        [component.weight * w for w in sample_weights(problem, component)]
+        for component in components
+    ]
+    of_samples = [sum(parts, Fraction(0)) for parts in zip(*weights, strict=True)]
 
-    def value(order: NeighborOrder, row: int, column: Column) -> Fraction:
+    def line(order: NeighborOrder, row: int) -> list[Any]:
         sample = order.first_row + row
+        if not of_samples[sample]:
+            return [None] * len(problem.columns)
         pool = pools[kinds[sample]].tolist()
         pool[codes[sample]] = int(own_pools[kinds[sample], codes[sample]])
-        total = Fraction(0)
-        for component in column.law.components:
-            if weights[component][sample]:
-                drawn = [min(pair) for pair in zip(pool, component.train, strict=True)]
-                total += weights[component][sample] * compute(
-                    order, row, codes, pool, drawn, column.k,
-                    average=options.average, share=options.share,
-                )  # fmt: skip
-        return total
+        totals = [Fraction(0)] * len(problem.columns)
+        for component, weight in zip(components, weights, strict=True):
+            drawn = [min(pair) for pair in zip(pool, component.train, strict=True)]
+            for c, column in enumerate(problem.columns):
+                if weight[sample]:
+                    totals[c] += weight[sample] * exact(
+                        order, row, codes, pool, drawn, column.k,
+                        average=options.average, share=options.share,
+                    )  # fmt: skip
+        return [total / of_samples[sample] for total in totals]
 
-    def part(order: NeighborOrder, _: int) -> list[list[Fraction]]:
-        return [
-            [value(order, row, column) for column in problem.columns]
-            for row in range(order.n_samples)
-        ]
-
-    def finish() -> Answer:
-        n_columns = len(problem.columns)
-        per_sample = [
-            sum((weights[c][i] for c in problem.columns[0].law.components), Fraction(0))
-            for i in range(problem.n_samples)
-        ]
-        fractions = tuple(sum((line[c] for line in totals), Fraction(0)) for c in range(n_columns))
-        samples = None
-        if problem.want_samples:
-            samples = tuple(
-                tuple(value / weight if weight else None for value in line)
-                for weight, line in zip(per_sample, totals, strict=True)
-            )
-        return Answer(
-            scores=np.array([float(value) for value in fractions]),
-            error_bound=np.zeros(n_columns),
-            fractions=fractions,
-            sample_weight=np.array([float(weight) for weight in per_sample]),
-            # None, for a sample that is never held out, becomes NaN.
-            sample_scores=None if samples is None else np.array(samples, dtype=np.float64),
-            sample_fractions=samples,
-        )
-
-    return Solver(problem.n_samples - 1, part, totals.extend, finish)
+    return in_fractions(line, problem.n_samples - 1, of_samples)

@@ -16,11 +16,11 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact.masses import Column, column_value
-from allsplits.exact.question import Answer
+from allsplits.exact.masses import column_value
+from allsplits.exact.question import Problem
 from allsplits.orders import NeighborOrder
 
-__all__ = ["exact_hits", "exact_right", "groups_of", "rational_answer"]
+__all__ = ["exact_hits", "exact_right", "groups_of"]
 
 #: A rival class: its items in the prefix and in the tie group, and what a tie with it is worth.
 Rival = tuple[int, int, int]
@@ -84,77 +84,47 @@ def _weigh(subsets: Sequence[Number], g: int, t: int) -> Number:
     return total
 
 
-def exact_right(
-    order: NeighborOrder,
-    codes: NDArray[np.int32],
-    columns: Sequence[Column],
-    *,
-    average: bool,
-    share: bool,
-) -> list[list[Fraction]]:
-    """P(right) of each row for each column, as Fractions."""
-    results = []
-    for row in range(order.n_samples):
-        own = int(codes[order.first_row + row])
-        by_prefix: dict[int, dict[int, Number]] = {column.k: {} for column in columns}
-        counts: dict[int, int] = {}
-        s = 0
-        for group in groups_of(order, row, average):
-            labels = codes[group].tolist()
-            tied = {c: labels.count(c) for c in set(labels)}
-            rivals = tuple(
-                sorted(
-                    (counts.get(c, 0), tied.get(c, 0), int(c > own))
-                    for c in counts.keys() | tied.keys()
-                    if c != own
-                )
+def exact_right(problem: Problem, order: NeighborOrder, row: int) -> list[Fraction]:
+    """P(right) of a row for each column, as Fractions."""
+    codes, share = problem.codes, problem.options.share
+    own = int(codes[order.first_row + row])
+    by_prefix: dict[int, dict[int, Number]] = {column.k: {} for column in problem.columns}
+    counts: dict[int, int] = {}
+    s = 0
+    for group in groups_of(order, row, problem.options.average):
+        labels = codes[group].tolist()
+        tied = {c: labels.count(c) for c in set(labels)}
+        rivals = tuple(
+            sorted(
+                (counts.get(c, 0), tied.get(c, 0), int(c > own))
+                for c in counts.keys() | tied.keys()
+                if c != own
             )
-            for k, values in by_prefix.items():
-                if k <= s + len(group):
-                    won = winning_subsets(k, counts.get(own, 0), tied.get(own, 0), rivals, share)
-                    for t in range(max(1, k - s), len(group) + 1):
-                        values[s + t] = _weigh(won, len(group), t)
-            for c, number in tied.items():
-                counts[c] = counts.get(c, 0) + number
-            s += len(group)
-        results.append([column_value(column, by_prefix[column.k]) for column in columns])
-    return results
+        )
+        for k, values in by_prefix.items():
+            if k <= s + len(group):
+                won = winning_subsets(k, counts.get(own, 0), tied.get(own, 0), rivals, share)
+                for t in range(max(1, k - s), len(group) + 1):
+                    values[s + t] = _weigh(won, len(group), t)
+        for c, number in tied.items():
+            counts[c] = counts.get(c, 0) + number
+        s += len(group)
+    return [column_value(column, by_prefix[column.k]) for column in problem.columns]
 
 
-def exact_hits(
-    order: NeighborOrder, codes: NDArray[np.int32], columns: Sequence[Column], *, average: bool
-) -> list[list[Fraction]]:
-    """P(any of the R nearest is right) of each row for each column, as Fractions."""
-    results = []
-    for row in range(order.n_samples):
-        own = codes[order.first_row + row]
-        by_prefix: dict[int, dict[int, Number]] = {column.k: {} for column in columns}
-        s = others = 0
-        for group in groups_of(order, row, average):
-            g = len(group)
-            g_others = int(np.sum(codes[group] != own))
-            for k, values in by_prefix.items():
-                missed = [comb(others, k - i) * comb(g_others, i) for i in range(k + 1)]
-                for t in range(max(1, k - s), g + 1):
-                    values[s + t] = comb(s + t, k) - _weigh(missed, g, t)
-            others += g_others
-            s += g
-        results.append([column_value(column, by_prefix[column.k]) for column in columns])
-    return results
-
-
-def rational_answer(values: Sequence[Sequence[Fraction]], weights: Sequence[Fraction]) -> Answer:
-    """Scores from the values of every sample for each column, and what each sample counts."""
-    lines = tuple(tuple(line) for line in values)
-    fractions = tuple(
-        sum((w * line[c] for w, line in zip(weights, lines, strict=True)), Fraction(0))
-        for c in range(len(lines[0]))
-    )
-    return Answer(
-        scores=np.array([float(value) for value in fractions]),
-        error_bound=np.zeros(len(fractions)),
-        sample_weight=np.array([float(w) for w in weights]),
-        fractions=fractions,
-        sample_scores=np.array(lines, dtype=np.float64),
-        sample_fractions=lines,
-    )
+def exact_hits(problem: Problem, order: NeighborOrder, row: int) -> list[Fraction]:
+    """P(any of the R nearest is right) of a row for each column, as Fractions."""
+    codes = problem.codes
+    own = codes[order.first_row + row]
+    by_prefix: dict[int, dict[int, Number]] = {column.k: {} for column in problem.columns}
+    s = others = 0
+    for group in groups_of(order, row, problem.options.average):
+        g = len(group)
+        g_others = int(np.sum(codes[group] != own))
+        for k, values in by_prefix.items():
+            missed = [comb(others, k - i) * comb(g_others, i) for i in range(k + 1)]
+            for t in range(max(1, k - s), g + 1):
+                values[s + t] = comb(s + t, k) - _weigh(missed, g, t)
+        others += g_others
+        s += g
+    return [column_value(column, by_prefix[column.k]) for column in problem.columns]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels import binomial_table
+from allsplits.exact.effort import map_timed_rows
 from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.fixed_size._kernels_majority import RARE, score_columns
 from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
@@ -23,6 +23,10 @@ from allsplits.orders import NeighborOrder
 __all__ = ["MajorityVote", "VoteTable"]
 
 Floats = NDArray[np.float64]
+
+
+#: What a long run is told.
+CHEAPER = "fewer neighbours or fewer samples"
 
 
 class VoteTable:
@@ -58,6 +62,8 @@ class MajorityVote:
         self.average = average_distance_ties
         self.share = share
         self.table = VoteTable(prefixes)
+        #: Rows of all blocks, if a long run is to be announced.
+        self.rows_in_all = 0
         active = prefixes.masses > 0
         ks = prefixes.ks[:, None]
         self.k_high = np.where(active, ks, 0).max(axis=0)
@@ -96,7 +102,9 @@ class MajorityVote:
         if self.average:
             rows, _, place = distinct_rows(rows, np.zeros_like(own))
         out = np.zeros((len(rows.own), width))
-        map_row_ranges(
+        # What ties cost is seen from the first rows; the first block speaks for the others.
+        says_so = rows.tied.any() and order.first_row == 0
+        map_timed_rows(
             lambda start, stop: score_columns(
                 *rows, start, stop, self.n_classes, every_class, self.average, self.share,
                 self.prefixes.ks, self.prefixes.masses, self.k_low, self.k_high,
@@ -104,6 +112,8 @@ class MajorityVote:
             ),
             len(rows.own),
             n_threads,
+            scale=self.rows_in_all / order.n_samples if says_so else 0.0,
+            cheaper=CHEAPER,
         )  # fmt: skip
         found: Floats = out[place]
         return found

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact.effort import uniform_votes_seconds
-from allsplits.exact.laws.fixed_size.fractions import exact_hits, exact_right, rational_answer
-from allsplits.exact.laws.fixed_size.majority import MajorityVote, VoteTable
+from allsplits._threads import thread_count
+from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows, in_fractions
+from allsplits.exact.effort import is_long, uniform_votes_seconds
+from allsplits.exact.laws.fixed_size.fractions import exact_hits, exact_right
+from allsplits.exact.laws.fixed_size.majority import CHEAPER, MajorityVote, VoteTable
 from allsplits.exact.laws.fixed_size.ranked import RankedHit
 from allsplits.exact.laws.fixed_size.tally import (
     NearestCounter,
@@ -20,12 +25,14 @@ from allsplits.exact.laws.fixed_size.tally import (
 )
 from allsplits.exact.laws.fixed_size.two_classes import TwoClassVote, vote_for_every_class
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column, Prefixes, deepest_prefix, prefixes_for
-from allsplits.exact.question import Answer, Problem, RowValues, Solver
+from allsplits.exact.question import Problem
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import NeighborOrder
 from allsplits.splits import SizeLaw
 
 __all__ = ["class_weights", "sample_weights", "solve_majority", "solve_ranked"]
+
+Floats = NDArray[np.float64]
 
 
 def class_weights(problem: Problem) -> list[Fraction]:
@@ -45,7 +52,7 @@ def sample_weights(problem: Problem) -> NDArray[np.float64]:
 def solve_majority(problem: Problem) -> Solver:
     """Equal votes: integers, a tally, or sample by sample."""
     if problem.options.exact:
-        return _rational(problem, exact_right, share=problem.options.share)
+        return _in_fractions(problem, exact_right)
     if not problem.want_samples and _needs_whole_order_for_nearest(problem):
         return _nearest_tally(problem)
     prefixes = prefixes_for(problem.columns, problem.options.tol)
@@ -55,22 +62,24 @@ def solve_majority(problem: Problem) -> Solver:
     if problem.want_samples:
         vote = vote_for_every_class(prefixes, problem.n_classes, problem.options)
         solver = _by_sample(problem, prefixes, vote.every_class, vote.rounding)
-        return solver if isinstance(vote, TwoClassVote) else _announced(problem, prefixes, solver)
-    columns = MajorityVote(
-        prefixes,
-        problem.n_classes,
-        average_distance_ties=problem.options.average,
-        share=problem.options.share,
-    )
-    solver = _by_sample(problem, prefixes, columns.right, columns.rounding)
-    return _announced(problem, prefixes, solver)
+    else:
+        vote = MajorityVote(
+            prefixes,
+            problem.n_classes,
+            average_distance_ties=problem.options.average,
+            share=problem.options.share,
+        )
+        solver = _by_sample(problem, prefixes, vote.right, vote.rounding)
+    return solver if isinstance(vote, TwoClassVote) else _announced(problem, vote, solver)
 
 
-def _announced(problem: Problem, prefixes: Prefixes, solver: Solver) -> Solver:
-    """The solver with an estimate of its work."""
-    k = int(prefixes.ks.max())
-    seconds = uniform_votes_seconds(problem.n_samples, prefixes.depth, problem.n_classes, k)
-    return solver._replace(seconds=seconds, cheaper="fewer neighbours or fewer samples")
+def _announced(problem: Problem, vote: MajorityVote, solver: Solver) -> Solver:
+    """The solver with an estimate of its work, or with a look at its first rows."""
+    k = int(vote.prefixes.ks.max())
+    seconds = uniform_votes_seconds(problem.n_samples, vote.prefixes.depth, problem.n_classes, k)
+    if not is_long(seconds, thread_count(problem.options.n_jobs)):
+        vote.rows_in_all = problem.n_samples
+    return solver._replace(seconds=seconds, cheaper=CHEAPER)
 
 
 def _needs_whole_order_for_nearest(problem: Problem) -> bool:
@@ -88,17 +97,36 @@ def solve_ranked(problem: Problem) -> Solver:
     A training set smaller than R is looked at whole, so a column may be a mixture of ranks.
     """
     parts = [(c, *part) for c, column in enumerate(problem.columns) for part in _by_size(column)]
-    solver = _ranked(problem.with_columns([part for _, _, part in parts]))
+    mixing = [
+        [w if c == line else Fraction(0) for c, w, _ in parts]
+        for line in range(len(problem.columns))
+    ]
+    by_size = problem.with_columns([part for _, _, part in parts])
+    if problem.options.exact:
+        return _in_fractions(by_size, partial(_mixed_hits, mixing))
+    prefixes = prefixes_for(by_size.columns, problem.options.tol)
+    vote = RankedHit(prefixes, average_distance_ties=problem.options.average)
+    solver = _by_sample(by_size, prefixes, vote.right, vote.rounding)
+    matrix = np.array(mixing, dtype=np.float64)
 
     def finish() -> Answer:
-        mixing = [
-            [w if c == line else Fraction(0) for c, w, _ in parts]
-            for line in range(len(problem.columns))
-        ]
-        answer: Answer = solver.finish()
-        return answer.mixed(mixing)
+        answer = solver.total.finish()
+        samples = answer.sample_scores
+        return replace(
+            answer,
+            scores=matrix @ answer.scores,
+            error_bound=matrix @ answer.error_bound,
+            sample_scores=None if samples is None else samples @ matrix.T,
+        )
 
-    return solver._replace(finish=finish)
+    return solver._replace(total=_Tallied(solver.total.add, finish))
+
+
+def _mixed_hits(
+    mixing: list[list[Fraction]], problem: Problem, order: NeighborOrder, row: int
+) -> list[Fraction]:
+    values = exact_hits(problem, order, row)
+    return [sum((w * v for w, v in zip(line, values, strict=True)), Fraction(0)) for line in mixing]
 
 
 def _by_size(column: Column) -> list[tuple[Fraction, Column]]:
@@ -116,38 +144,29 @@ def _by_size(column: Column) -> list[tuple[Fraction, Column]]:
     ]
 
 
-def _ranked(problem: Problem) -> Solver:
-    if problem.options.exact:
-        return _rational(problem, exact_hits)
-    prefixes = prefixes_for(problem.columns, problem.options.tol)
-    vote = RankedHit(prefixes, average_distance_ties=problem.options.average)
-    return _by_sample(problem, prefixes, vote.right, vote.rounding)
+class _Tallied(NamedTuple):
+    """A total whose ends are functions."""
+
+    add: Callable[[Any], None]
+    finish: Callable[[], Answer]
 
 
-def _by_sample(problem: Problem, prefixes: Prefixes, compute: Any, rounding: float) -> Solver:
+def _by_sample(
+    problem: Problem,
+    prefixes: Prefixes,
+    compute: Callable[[NeighborOrder, NDArray[np.int32], int], Floats],
+    rounding: float,
+) -> Solver:
     """Values of every sample, or of every class for every sample, kept until the end."""
-    classes = problem.want_samples and problem.vote == "majority"
-    width = problem.n_classes if classes else len(prefixes.ks)
-    rows = RowValues(problem.n_samples, width)
 
-    def part(order: NeighborOrder, n_threads: int) -> Any:
+    def part(order: NeighborOrder, n_threads: int) -> Floats:
         return compute(order, problem.codes, n_threads)
 
-    def finish() -> Answer:
-        right = values = rows.values
-        if classes:
-            right = values[np.arange(problem.n_samples), problem.codes][:, None]
-        weights = sample_weights(problem)
-        return Answer(
-            # Summing one fixed array gives the same bits for any number of blocks or threads.
-            scores=np.sum(right * weights[:, None], axis=0),
-            error_bound=prefixes.missing + rounding,
-            sample_weight=weights,
-            sample_scores=right if problem.want_samples else None,
-            prediction_proba=values if classes else None,
-        )
+    def finish(values: Floats) -> Answer:
+        bound = prefixes.missing + rounding
+        return answer_from_rows(problem, values, sample_weights(problem), bound)
 
-    return Solver(prefixes.depth, part, rows.add, finish)
+    return Solver(prefixes.depth, part, FromRows(problem, finish))
 
 
 def _two_class_tally(problem: Problem, prefixes: Prefixes) -> Solver:
@@ -163,7 +182,7 @@ def _two_class_tally(problem: Problem, prefixes: Prefixes) -> Solver:
         rounding = VoteTable.rounding(prefixes, 2) + 8 * prefixes.depth * UNIT_ROUNDOFF
         return Answer(scores=right @ weights, error_bound=prefixes.missing + rounding)
 
-    return Solver(prefixes.depth, count, tally.add, finish)
+    return Solver(prefixes.depth, count, _Tallied(tally.add, finish))
 
 
 def _nearest_tally(problem: Problem) -> Solver:
@@ -188,19 +207,14 @@ def _nearest_tally(problem: Problem) -> Solver:
                 position += 1
         return Answer(scores=scores, error_bound=bounds)
 
-    return Solver(problem.n_samples - 1, count, tally.add, finish)
+    return Solver(problem.n_samples - 1, count, _Tallied(tally.add, finish))
 
 
-def _rational(problem: Problem, compute: Any, **options: bool) -> Solver:
+def _in_fractions(problem: Problem, line: Callable[..., list[Fraction]]) -> Solver:
     """exact=True: Fractions for every sample, at the full depth the law can reach."""
-    values: list[list[Fraction]] = []
-
-    def part(order: NeighborOrder, _: int) -> Any:
-        average = problem.options.average
-        return compute(order, problem.codes, problem.columns, average=average, **options)
-
-    def finish() -> Answer:
-        per_class = class_weights(problem)
-        return rational_answer(values, [per_class[code] for code in problem.codes])
-
-    return Solver(deepest_prefix(problem.columns), part, values.extend, finish)
+    per_class = class_weights(problem)
+    return in_fractions(
+        partial(line, problem),
+        deepest_prefix(problem.columns),
+        [per_class[code] for code in problem.codes],
+    )

@@ -6,20 +6,16 @@ The walk branches once for every group that is met before k voters are found, so
 
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import combinations
-from math import comb
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
+from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows
 from allsplits.exact.effort import group_seconds
-from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.laws.groups._kernels import group_scores
+from allsplits.exact.laws.groups.fractions import solve_in_fractions
 from allsplits.exact.masses import UNIT_ROUNDOFF
-from allsplits.exact.question import Answer, Problem, RowValues, Solver, own_rows
+from allsplits.exact.question import Problem, own_rows
 from allsplits.exact.ties import legendre_rules
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
@@ -27,8 +23,8 @@ from allsplits.splits import GroupLaw
 
 __all__ = ["solve_groups"]
 
-#: exact=True goes through every split.
-_MOST_SPLITS = 20_000
+Floats = NDArray[np.float64]
+
 #: Entries of the table that weighs unequal test sets.
 _LARGEST_TABLE = 1 << 24
 #: What a long run is told.
@@ -56,8 +52,7 @@ class _GroupVote:
         if self.k_max > law.smallest_training_set:
             self.depth = problem.n_samples - 1
         self.rules = legendre_rules(self.k_max // 2 + 1 if problem.options.share else 0)
-        self.classes = problem.want_samples and problem.vote == "majority"
-        self.width = problem.n_classes if self.classes else len(self.ks)
+        self.classes, self.width = problem.wants_classes, problem.width
 
     def check_size(self) -> None:
         """Raise if test sets of unequal size are too many to weigh."""
@@ -103,142 +98,25 @@ def solve_groups(problem: Problem) -> Solver:
     """Equal votes or recall@R; the columns' k are the voters or the ranks."""
     law: GroupLaw = problem.columns[0].law
     if problem.options.exact:
-        return _rational(problem, law)
+        return solve_in_fractions(problem, law)
     vote = _GroupVote(problem, law)
     vote.check_size()
-    found = RowValues(problem.n_samples, vote.width + 1)
 
-    def finish() -> Answer:
-        right = values = np.ascontiguousarray(found.values[:, : vote.width])
-        if vote.classes:
-            right = values[np.arange(problem.n_samples), problem.codes][:, None]
-        weight = _class_balance(problem, found.values[:, vote.width].copy())
+    def finish(values: Floats) -> Answer:
+        weight = _class_balance(problem, values[:, vote.width].copy())
         votes = 8 * vote.k_max * (problem.n_classes + vote.k_max)
         rounding = (64 * len(law.group_sizes) + votes + 64) * UNIT_ROUNDOFF
-        return Answer(
-            scores=np.sum(right * weight[:, None], axis=0),
-            error_bound=np.full(len(vote.ks), rounding),
-            sample_weight=weight,
-            sample_scores=right if problem.want_samples else None,
-            prediction_proba=values if vote.classes else None,
-        )
+        right = np.ascontiguousarray(values[:, : vote.width])
+        return answer_from_rows(problem, right, weight, rounding)
 
-    return Solver(vote.depth, vote, found.add, finish, vote.seconds(), _CHEAPER)
+    total = FromRows(problem, finish, width=vote.width + 1)
+    return Solver(vote.depth, vote, total, vote.seconds(), _CHEAPER)
 
 
-def _class_balance(problem: Problem, weight: Any) -> Any:
+def _class_balance(problem: Problem, weight: Floats) -> Floats:
     """Let classes count equally, if that is asked for."""
     if not problem.balanced:
         return weight
     per_class = np.bincount(problem.codes, weights=weight, minlength=problem.n_classes)
-    return weight / (per_class[problem.codes] * problem.n_classes)
-
-
-def _rational(problem: Problem, law: GroupLaw) -> Solver:
-    """exact=True: go through every split, in Fractions."""
-    if law.n_splits > _MOST_SPLITS:
-        raise UnsupportedError(
-            f"exact=True goes through every split of groups: {law.n_splits} here, at most "
-            f"{_MOST_SPLITS} are supported; use exact=False"
-        )
-    groups = law.groups.tolist()
-    #: For each sample its weight, and its weighted value in each column.
-    lines: list[list[Fraction]] = []
-
-    def part(order: NeighborOrder, _: int) -> list[list[Fraction]]:
-        found = [[Fraction(0)] * (1 + len(problem.columns)) for _ in range(order.n_samples)]
-        for trains, tests in _splits(len(law.group_sizes), law.n_train, law.n_test):
-            tested = sum(int(law.group_sizes[group]) for group in tests)
-            share = Fraction(1, law.n_splits * tested)
-            for row, line in enumerate(found):
-                if groups[order.first_row + row] in tests:
-                    line[0] += share
-                    for c, column in enumerate(problem.columns, start=1):
-                        line[c] += share * _right(problem, order, row, groups, trains, column.k)
-        return found
-
-    def finish() -> Answer:
-        return _collect(problem, [line[0] for line in lines], [line[1:] for line in lines])
-
-    return Solver(problem.n_samples - 1, part, lines.extend, finish)
-
-
-def _splits(n_groups: int, n_train: int, n_test: int) -> Any:
-    for trains in combinations(range(n_groups), n_train):
-        rest = [g for g in range(n_groups) if g not in trains]
-        for tests in combinations(rest, n_test):
-            yield set(trains), set(tests)
-
-
-def _collect(problem: Problem, weight: list[Fraction], totals: list[list[Fraction]]) -> Answer:
-    samples = tuple(
-        tuple(value / w for value in line) for w, line in zip(weight, totals, strict=True)
-    )
-    if problem.balanced:
-        per_class = [Fraction(0)] * problem.n_classes
-        for y, w in zip(problem.codes, weight, strict=True):
-            per_class[y] += w
-        weight = [
-            w / (per_class[y] * problem.n_classes)
-            for y, w in zip(problem.codes, weight, strict=True)
-        ]
-    fractions = tuple(
-        sum((w * line[c] for w, line in zip(weight, samples, strict=True)), Fraction(0))
-        for c in range(len(problem.columns))
-    )
-    return Answer(
-        scores=np.array([float(value) for value in fractions]),
-        error_bound=np.zeros(len(fractions)),
-        fractions=fractions,
-        sample_weight=np.array([float(w) for w in weight]),
-        sample_scores=np.array(samples, dtype=np.float64),
-        sample_fractions=samples,
-    )
-
-
-def _right(
-    problem: Problem, order: NeighborOrder, row: int, groups: list[int], trains: Any, k: int
-) -> Fraction:
-    """P(right) for one training set, averaged over the orders of tied neighbours."""
-    codes = problem.codes
-    own = int(codes[order.first_row + row])
-    votes: dict[int, int] = {}
-    found = 0
-    for bunch in groups_of(order, row, problem.options.average):
-        labels = [int(codes[j]) for j in bunch.tolist() if groups[j] in trains]
-        if found + len(labels) >= k:
-            return _last_bunch(problem, own, votes, labels, k - found)
-        for c in labels:
-            votes[c] = votes.get(c, 0) + 1
-        found += len(labels)
-    # Fewer than R training samples: all of them are looked at.
-    return Fraction(int(own in votes))
-
-
-def _last_bunch(
-    problem: Problem, own: int, votes: dict[int, int], labels: list[int], i: int
-) -> Fraction:
-    """The last i voters are a uniform subset of the bunch."""
-    tied = {c: labels.count(c) for c in set(labels)}
-    if problem.vote == "ranked":
-        if own in votes:
-            return Fraction(1)
-        return 1 - Fraction(comb(len(labels) - tied.get(own, 0), i), comb(len(labels), i))
-    states: dict[tuple[tuple[int, int], ...], int] = {(): 1}
-    for c in sorted(votes.keys() | tied.keys()):
-        states = {
-            (*chosen, (c, extra)): ways * comb(tied.get(c, 0), extra)
-            for chosen, ways in states.items()
-            for extra in range(min(tied.get(c, 0), i - sum(x for _, x in chosen)) + 1)
-        }
-    total = Fraction(0)
-    for chosen, ways in states.items():
-        if sum(extra for _, extra in chosen) != i:
-            continue
-        counts = {c: votes.get(c, 0) + extra for c, extra in chosen}
-        winners = sorted(c for c, count in counts.items() if count == max(counts.values()))
-        if problem.options.share:
-            total += Fraction(ways * int(own in winners), len(winners))
-        else:
-            total += ways * int(winners[0] == own)
-    return total / comb(len(labels), i)
+    balanced: Floats = weight / (per_class[problem.codes] * problem.n_classes)
+    return balanced

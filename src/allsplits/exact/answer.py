@@ -1,0 +1,283 @@
+"""What comes back: what rows contribute, how it is put together, and the two ways to finish.
+
+Every solver goes one way: data → order → part → total → answer. Parts run anywhere (threads, a
+GPU, a cluster); totals stay at the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits.exact.effort import announced
+from allsplits.exact.question import Problem
+from allsplits.orders import NeighborOrder, SearchReport
+
+__all__ = [
+    "Answer",
+    "FromFractions",
+    "FromRows",
+    "Part",
+    "RowFractions",
+    "Solver",
+    "Total",
+    "answer_from_fractions",
+    "answer_from_rows",
+    "by_law",
+    "in_fractions",
+    "side_by_side",
+]
+
+Floats = NDArray[np.float64]
+Found_co = TypeVar("Found_co", covariant=True)
+Found_contra = TypeVar("Found_contra", contravariant=True)
+#: The value of a sample for each column, or None where it is never held out.
+FractionLine = Sequence[Fraction | None]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Scores of all columns, and values of the samples where they were asked for."""
+
+    scores: Floats
+    error_bound: Floats
+    sample_weight: Floats | None = None
+    fractions: tuple[Fraction, ...] | None = None
+    sample_scores: Floats | None = None
+    sample_fractions: tuple[tuple[Any, ...], ...] | None = None
+    prediction_proba: Floats | None = None
+    standard_error: Floats = field(default_factory=lambda: np.zeros(1))
+    search: SearchReport = field(default_factory=SearchReport)
+
+
+class Part(Protocol[Found_co]):
+    """What the rows of a block contribute.
+
+    It may run in any thread or on another machine, so it changes nothing and holds no more than it
+    needs. Compiled kernels are called by functions of a module, not by closures, which would carry
+    the kernels about.
+    """
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> Found_co:
+        """What these rows contribute."""
+
+
+class Total(Protocol[Found_contra]):
+    """Sums up at the caller. Values of rows come in the order of the rows."""
+
+    def add(self, found: Found_contra) -> None:
+        """Add what a block contributed."""
+
+    def finish(self) -> Answer:
+        """The answer, once all rows have been added."""
+
+
+class Solver(NamedTuple):
+    """One way through.
+
+    Attributes
+    ----------
+    depth : int
+        How deep the orders must be.
+    part : Part
+        What the rows of a block contribute.
+    total : Total
+        Puts it together.
+    seconds : float
+        What the parts of all rows take together, on one core, roughly: for a word before long runs.
+    cheaper : str
+        What would take less time, for that word.
+    """
+
+    depth: int
+    part: Part[Any]
+    total: Total[Any]
+    seconds: float = 0.0
+    cheaper: str = "fewer samples"
+
+
+class FromRows:
+    """Values of all samples, put together from blocks that come in the order of their rows."""
+
+    def __init__(
+        self, problem: Problem, finish: Callable[[Floats], Answer], *, width: int = 0
+    ) -> None:
+        self._values = np.empty((problem.n_samples, width or problem.width))
+        self._finish = finish
+        self._filled = 0
+
+    def add(self, found: Floats) -> None:
+        """Put the values of the next rows in their place."""
+        self._values[self._filled : self._filled + len(found)] = found
+        self._filled += len(found)
+
+    def finish(self) -> Answer:
+        """The answer that the values give."""
+        return self._finish(self._values)
+
+
+class FromFractions:
+    """What was found for each sample in Fractions, one line after the other."""
+
+    def __init__(self, finish: Callable[[list[Any]], Answer]) -> None:
+        self._lines: list[Any] = []
+        self._finish = finish
+
+    def add(self, found: list[Any]) -> None:
+        """Append the lines of the next rows."""
+        self._lines.extend(found)
+
+    def finish(self) -> Answer:
+        """The answer that the lines give."""
+        return self._finish(self._lines)
+
+
+@dataclass(frozen=True, eq=False)
+class RowFractions:
+    """exact=True: one line of Fractions for each row of a block."""
+
+    line: Callable[[NeighborOrder, int], Any]
+    n_samples: int
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> list[Any]:
+        """The lines of these rows. All splits in Python numbers: long runs are announced."""
+        rows = announced(order.n_samples, self.n_samples if order.first_row == 0 else 0)
+        return [self.line(order, row) for row in rows]
+
+
+def answer_from_rows(
+    problem: Problem,
+    values: Floats,
+    weight: Floats | None,
+    error_bound: Floats | float,
+    *,
+    weighted: bool = False,
+) -> Answer:
+    """Scores from the values of samples for each column (or class), and what each sample counts.
+
+    Without `weight` all count alike; with `weighted` the values are multiplied by it already.
+    Summing one fixed array gives the same bits for any number of blocks or threads.
+    """
+    right = values
+    if problem.wants_classes:
+        right = values[np.arange(problem.n_samples), problem.codes][:, None]
+    if weight is None:
+        scores, weight = right.mean(axis=0), np.full(len(right), 1 / len(right))
+    else:
+        scores = np.sum(right if weighted else right * weight[:, None], axis=0)
+    # A sample that is never held out has no score.
+    unit = np.where(weight > 0, weight, np.nan)[:, None] if weighted else 1.0
+    return Answer(
+        scores=scores,
+        error_bound=np.broadcast_to(error_bound, scores.shape).copy(),
+        sample_weight=weight,
+        sample_scores=right / unit if problem.want_samples else None,
+        prediction_proba=values / unit if problem.wants_classes else None,
+    )
+
+
+def answer_from_fractions(
+    values: Sequence[FractionLine],
+    weights: Sequence[Fraction],
+    *,
+    proba: Sequence[FractionLine] | None = None,
+) -> Answer:
+    """The same in Fractions; a sample that counts nothing has no values (None)."""
+    fractions = tuple(
+        sum((w * line[c] for w, line in zip(weights, values, strict=True) if w), Fraction(0))  # type: ignore[operator]
+        for c in range(len(values[0]))
+    )
+    return Answer(
+        scores=np.array([float(value) for value in fractions]),
+        error_bound=np.zeros(len(fractions)),
+        sample_weight=np.array([float(w) for w in weights]),
+        fractions=fractions,
+        sample_scores=np.array(values, dtype=np.float64),
+        sample_fractions=tuple(tuple(line) for line in values),
+        prediction_proba=None if proba is None else np.array(proba, dtype=np.float64),
+    )
+
+
+def in_fractions(
+    line: Callable[[NeighborOrder, int], list[Fraction]], depth: int, weights: Sequence[Fraction]
+) -> Solver:
+    """exact=True: the values of a row for each column, and what each sample counts."""
+
+    def finish(lines: list[FractionLine]) -> Answer:
+        return answer_from_fractions(lines, weights)
+
+    return Solver(depth, RowFractions(line, len(weights)), FromFractions(finish))
+
+
+class _SideBySide:
+    """Totals of several solvers that share the parts' orders."""
+
+    def __init__(self, totals: list[Total[Any]], join: Callable[[list[Answer]], Answer]) -> None:
+        self._totals, self._join = totals, join
+
+    def add(self, found: list[Any]) -> None:
+        """Add to each total what its part found."""
+        for total, one in zip(self._totals, found, strict=True):
+            total.add(one)
+
+    def finish(self) -> Answer:
+        """All answers in one."""
+        return self._join([total.finish() for total in self._totals])
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    parts: list[Part[Any]]
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> list[Any]:
+        return [part(order, n_threads) for part in self.parts]
+
+
+def side_by_side(solvers: list[Solver], places: Sequence[Sequence[int]]) -> Solver:
+    """Several solvers as one, with one search: solver i answers the columns places[i]."""
+    n_columns = sum(len(place) for place in places)
+
+    def join(answers: list[Answer]) -> Answer:
+        joined = np.zeros((3, n_columns))
+        for place, answer in zip(places, answers, strict=True):
+            joined[:, place] = (
+                answer.scores,
+                answer.error_bound,
+                np.broadcast_to(answer.standard_error, len(place)),
+            )
+        fractions: list[Fraction] = [Fraction(0)] * n_columns
+        for place, answer in zip(places, answers, strict=True):
+            for c, value in zip(place, answer.fractions or (), strict=False):
+                fractions[c] = value
+        exact = all(answer.fractions is not None for answer in answers)
+        return Answer(
+            scores=joined[0],
+            error_bound=joined[1],
+            standard_error=joined[2],
+            fractions=tuple(fractions) if exact else None,
+        )
+
+    return Solver(
+        max(solver.depth for solver in solvers),
+        _Parts([solver.part for solver in solvers]),
+        _SideBySide([solver.total for solver in solvers], join),
+        sum(solver.seconds for solver in solvers),
+        solvers[-1].cheaper,
+    )
+
+
+def by_law(problem: Problem, solve_one: Callable[[Problem], Solver]) -> Solver:
+    """Columns that share a law (a curve over k) share the passes, all share the search."""
+    laws = list(dict.fromkeys(column.law for column in problem.columns))
+    if len(laws) == 1:
+        return solve_one(problem)
+    places = [[c for c, column in enumerate(problem.columns) if column.law == law] for law in laws]
+    return side_by_side(
+        [solve_one(problem.with_columns([problem.columns[c] for c in place])) for place in places],
+        places,
+    )

@@ -1,0 +1,95 @@
+"""exact=True for draws with replacement: W(u) and the votes as in the kernels, in integers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb, factorial
+
+from allsplits.exact.laws.fixed_size.fractions import groups_of
+from allsplits.exact.question import Problem
+from allsplits.orders import NeighborOrder
+
+__all__ = ["exact_right"]
+
+
+def exact_right(problem: Problem, order: NeighborOrder, row: int) -> list[Fraction]:
+    """P(right) of a row for each column."""
+    most = problem.n_samples
+    return [_value(problem, order, row, min(column.k, most)) for column in problem.columns]
+
+
+def _ends_here(n: int, s: int, g: int, k: int, u: int) -> Fraction:
+    """P(u of n draws are among the first s, at least k - u in the group of g that follows)."""
+    N = n - 1
+    exactly = Fraction(comb(n, u) * s**u * (N - s) ** (n - u), N**n)
+    left, rest = n - u, N - s
+    fewer = sum(comb(left, x) * g**x * (rest - g) ** (left - x) for x in range(k - u))
+    return exactly * (1 - Fraction(fewer, rest**left))
+
+
+def _value(problem: Problem, order: NeighborOrder, row: int, k: int) -> Fraction:
+    codes = problem.codes
+    own = int(codes[order.first_row + row])
+    before: dict[int, int] = {}
+    s, total = 0, Fraction(0)
+    for members in groups_of(order, row, problem.options.average):
+        labels = codes[members].tolist()
+        tied = {c: labels.count(c) for c in set(labels)}
+        g = len(labels)
+        for u in range(k):
+            weight = _ends_here(problem.n_samples, s, g, k, u)
+            if weight and (s or u == 0):
+                total += weight * _right(own, before, tied, s, g, u, k - u, problem)
+        before = {c: before.get(c, 0) + tied.get(c, 0) for c in before.keys() | tied.keys()}
+        s += g
+    return total
+
+
+def _right(
+    own: int,
+    before: dict[int, int],
+    tied: dict[int, int],
+    s: int,
+    g: int,
+    u: int,
+    i: int,
+    problem: Problem,
+) -> Fraction:
+    """P(right | u independent voters from the prefix, i from the group)."""
+    share = problem.options.share
+    if problem.vote == "ranked":
+        outside = Fraction(s - before.get(own, 0), s) ** u if u else Fraction(1)
+        return 1 - outside * Fraction(g - tied.get(own, 0), g) ** i
+    classes = sorted(before.keys() | tied.keys())
+    total = Fraction(0)
+    for votes, ways in _vote_vectors(classes, before, tied, u, i).items():
+        most = max(votes)
+        winners = [c for c, count in zip(classes, votes, strict=True) if count == most]
+        if share:
+            total += ways * Fraction(int(own in winners), len(winners))
+        else:
+            total += ways * int(winners[0] == own)
+    scale = factorial(u) * factorial(i)
+    return total * scale / (Fraction(s) ** u * Fraction(g) ** i if u else Fraction(g) ** i)
+
+
+def _vote_vectors(
+    classes: list[int], before: dict[int, int], tied: dict[int, int], u: int, i: int
+) -> dict[tuple[int, ...], Fraction]:
+    """Σ Π n^b/b! γ^β/β! over (b, β) with the given totals, by votes b + β of each class."""
+    states: dict[tuple[tuple[int, ...], int, int], Fraction] = {((), 0, 0): Fraction(1)}
+    for c in classes:
+        new: dict[tuple[tuple[int, ...], int, int], Fraction] = {}
+        for (votes, used, used_tied), ways in states.items():
+            for b in range((u - used if before.get(c, 0) else 0) + 1):
+                for beta in range((i - used_tied if tied.get(c, 0) else 0) + 1):
+                    key = ((*votes, b + beta), used + b, used_tied + beta)
+                    factor = Fraction(before.get(c, 0) ** b, factorial(b))
+                    factor *= Fraction(tied.get(c, 0) ** beta, factorial(beta))
+                    new[key] = new.get(key, Fraction(0)) + ways * factor
+        states = new
+    result: dict[tuple[int, ...], Fraction] = {}
+    for (votes, used, used_tied), ways in states.items():
+        if used == u and used_tied == i:
+            result[votes] = result.get(votes, Fraction(0)) + ways
+    return result

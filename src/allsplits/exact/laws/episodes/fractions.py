@@ -1,0 +1,47 @@
+"""exact=True for episodes: class counts of every set of classes, in integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+from allsplits.exact.laws.class_counts.fractions import exact_class_right
+from allsplits.exact.question import Problem
+from allsplits.exceptions import UnsupportedError
+from allsplits.orders import NeighborOrder
+from allsplits.splits import EpisodeLaw
+
+__all__ = ["every_class_set"]
+
+#: exact=True goes through every set of classes.
+_MOST_CLASS_SETS = 20_000
+
+
+def every_class_set(
+    problem: Problem, law: EpisodeLaw
+) -> Callable[[NeighborOrder, int], list[Fraction]]:
+    """P(right) of a row, by its order and number."""
+    codes, n_classes = problem.codes, problem.n_classes
+    n_sets = comb(n_classes - 1, law.n_way - 1)
+    if n_sets > _MOST_CLASS_SETS:
+        raise UnsupportedError(
+            f"exact=True goes through every set of classes: {n_sets} of them "
+            f"here, at most {_MOST_CLASS_SETS} are supported; use exact=False"
+        )
+
+    def line(order: NeighborOrder, row: int) -> list[Fraction]:
+        y = int(codes[order.first_row + row])
+        pools = [size - (c == y) for c, size in enumerate(law.class_sizes)]
+        rest = [c for c in range(n_classes) if c != y]
+        total = Fraction(0)
+        for chosen in combinations(rest, law.n_way - 1):
+            train = [law.k_shot if c == y or c in chosen else 0 for c in range(n_classes)]
+            total += exact_class_right(
+                order, row, codes, pools, train, 1,
+                average=problem.options.average, share=problem.options.share,
+            )  # fmt: skip
+        return [total / n_sets] * len(problem.columns)
+
+    return line

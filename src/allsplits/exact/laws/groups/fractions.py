@@ -1,0 +1,116 @@
+"""exact=True for whole groups: go through every split, in Fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+from typing import Any
+
+from allsplits.exact.answer import Solver, in_fractions
+from allsplits.exact.laws.fixed_size.fractions import groups_of
+from allsplits.exact.question import Problem
+from allsplits.exceptions import UnsupportedError
+from allsplits.orders import NeighborOrder
+from allsplits.splits import GroupLaw
+
+__all__ = ["solve_in_fractions"]
+
+#: exact=True goes through every split.
+_MOST_SPLITS = 20_000
+
+
+def solve_in_fractions(problem: Problem, law: GroupLaw) -> Solver:
+    """Equal votes or recall@R."""
+    if law.n_splits > _MOST_SPLITS:
+        raise UnsupportedError(
+            f"exact=True goes through every split of groups: {law.n_splits} here, at most "
+            f"{_MOST_SPLITS} are supported; use exact=False"
+        )
+    groups = law.groups.tolist()
+    # The training groups of all splits that test a group, and what a sample counts there.
+    tested_in: list[list[tuple[set[int], Fraction]]] = [[] for _ in law.group_sizes]
+    for trains, tests in _splits(len(law.group_sizes), law.n_train, law.n_test):
+        share = Fraction(1, law.n_splits * sum(int(law.group_sizes[group]) for group in tests))
+        for group in tests:
+            tested_in[group].append((trains, share))
+    of_groups = [sum((share for _, share in splits), Fraction(0)) for splits in tested_in]
+
+    def line(order: NeighborOrder, row: int) -> list[Fraction]:
+        own = groups[order.first_row + row]
+        totals = [Fraction(0)] * len(problem.columns)
+        for trains, share in tested_in[own]:
+            for c, column in enumerate(problem.columns):
+                totals[c] += share * _right(problem, order, row, groups, trains, column.k)
+        return [total / of_groups[own] for total in totals]
+
+    weights = _class_balance(problem, [of_groups[group] for group in groups])
+    return in_fractions(line, problem.n_samples - 1, weights)
+
+
+def _splits(n_groups: int, n_train: int, n_test: int) -> Iterator[tuple[set[int], set[int]]]:
+    for trains in combinations(range(n_groups), n_train):
+        rest = [g for g in range(n_groups) if g not in trains]
+        for tests in combinations(rest, n_test):
+            yield set(trains), set(tests)
+
+
+def _class_balance(problem: Problem, weights: list[Fraction]) -> list[Fraction]:
+    """Let classes count equally, if that is asked for."""
+    if not problem.balanced:
+        return weights
+    per_class = [Fraction(0)] * problem.n_classes
+    for y, w in zip(problem.codes, weights, strict=True):
+        per_class[y] += w
+    return [
+        w / (per_class[y] * problem.n_classes) for y, w in zip(problem.codes, weights, strict=True)
+    ]
+
+
+def _right(
+    problem: Problem, order: NeighborOrder, row: int, groups: list[int], trains: Any, k: int
+) -> Fraction:
+    """P(right) for one training set, averaged over the orders of tied neighbours."""
+    codes = problem.codes
+    own = int(codes[order.first_row + row])
+    votes: dict[int, int] = {}
+    found = 0
+    for bunch in groups_of(order, row, problem.options.average):
+        labels = [int(codes[j]) for j in bunch.tolist() if groups[j] in trains]
+        if found + len(labels) >= k:
+            return _last_bunch(problem, own, votes, labels, k - found)
+        for c in labels:
+            votes[c] = votes.get(c, 0) + 1
+        found += len(labels)
+    # Fewer than R training samples: all of them are looked at.
+    return Fraction(int(own in votes))
+
+
+def _last_bunch(
+    problem: Problem, own: int, votes: dict[int, int], labels: list[int], i: int
+) -> Fraction:
+    """The last i voters are a uniform subset of the bunch."""
+    tied = {c: labels.count(c) for c in set(labels)}
+    if problem.vote == "ranked":
+        if own in votes:
+            return Fraction(1)
+        return 1 - Fraction(comb(len(labels) - tied.get(own, 0), i), comb(len(labels), i))
+    states: dict[tuple[tuple[int, int], ...], int] = {(): 1}
+    for c in sorted(votes.keys() | tied.keys()):
+        states = {
+            (*chosen, (c, extra)): ways * comb(tied.get(c, 0), extra)
+            for chosen, ways in states.items()
+            for extra in range(min(tied.get(c, 0), i - sum(x for _, x in chosen)) + 1)
+        }
+    total = Fraction(0)
+    for chosen, ways in states.items():
+        if sum(extra for _, extra in chosen) != i:
+            continue
+        counts = {c: votes.get(c, 0) + extra for c, extra in chosen}
+        winners = sorted(c for c, count in counts.items() if count == max(counts.values()))
+        if problem.options.share:
+            total += Fraction(ways * int(own in winners), len(winners))
+        else:
+            total += ways * int(winners[0] == own)
+    return total / comb(len(labels), i)
