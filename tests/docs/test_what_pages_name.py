@@ -11,19 +11,6 @@ ARCHITECTURE, GLOSSARY, MATH = (DOCS / f"{n}.md" for n in ("architecture", "glos
 
 #: Named in the pages and not in the tree yet.
 COMING = {
-    "exact/answer.py",
-    "exact/effort.py",
-    "exact/kernel_types.py",
-    "exact/laws/",
-    "exact/laws/*/fractions.py",
-    "exact/laws/bootstrap/",
-    "exact/laws/class_counts/",
-    "exact/laws/episodes/",
-    "exact/laws/fixed_size/",
-    "exact/laws/groups/",
-    "exact/question.py",
-    "exact/solve.py",
-    "exact/weighted/",
     "orders/cluster/",
     "orders/order.py",
     "orders/proposers/",
@@ -31,7 +18,7 @@ COMING = {
     "orders/verify.py",
 }
 #: The same for names of the glossary.
-COMING_NAMES = {"Quadrature", "Question", "Task", "Work"}
+COMING_NAMES = {"Task", "Work"}
 
 
 def files_of(page):

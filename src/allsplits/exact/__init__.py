@@ -3,7 +3,7 @@
 import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
 from allsplits.exact.answer import Answer
 from allsplits.exact.masses import Column
-from allsplits.exact.question import Exclusion, Options, Problem
+from allsplits.exact.question import Exclusion, Options, Question
 from allsplits.exact.solve import SUPPORTED, solve
 from allsplits.exact.weighted.weights import VoteWeights
 
@@ -13,7 +13,7 @@ __all__ = [
     "Column",
     "Exclusion",
     "Options",
-    "Problem",
+    "Question",
     "VoteWeights",
     "solve",
 ]

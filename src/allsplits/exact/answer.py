@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.effort import announced
-from allsplits.exact.question import Problem
+from allsplits.exact.question import Question
 from allsplits.orders import NeighborOrder, SearchReport
 
 __all__ = [
@@ -105,9 +105,9 @@ class FromRows:
     """Values of all samples, put together from blocks that come in the order of their rows."""
 
     def __init__(
-        self, problem: Problem, finish: Callable[[Floats], Answer], *, width: int = 0
+        self, question: Question, finish: Callable[[Floats], Answer], *, width: int = 0
     ) -> None:
-        self._values = np.empty((problem.n_samples, width or problem.width))
+        self._values = np.empty((question.n_samples, width or question.width))
         self._finish = finish
         self._filled = 0
 
@@ -151,7 +151,7 @@ class RowFractions:
 
 
 def answer_from_rows(
-    problem: Problem,
+    question: Question,
     values: Floats,
     weight: Floats | None,
     error_bound: Floats | float,
@@ -164,8 +164,8 @@ def answer_from_rows(
     Summing one fixed array gives the same bits for any number of blocks or threads.
     """
     right = values
-    if problem.wants_classes:
-        right = values[np.arange(problem.n_samples), problem.codes][:, None]
+    if question.wants_classes:
+        right = values[np.arange(question.n_samples), question.codes][:, None]
     if weight is None:
         scores, weight = right.mean(axis=0), np.full(len(right), 1 / len(right))
     else:
@@ -176,8 +176,8 @@ def answer_from_rows(
         scores=scores,
         error_bound=np.broadcast_to(error_bound, scores.shape).copy(),
         sample_weight=weight,
-        sample_scores=right / unit if problem.want_samples else None,
-        prediction_proba=values / unit if problem.wants_classes else None,
+        sample_scores=right / unit if question.want_samples else None,
+        prediction_proba=values / unit if question.wants_classes else None,
     )
 
 
@@ -271,13 +271,16 @@ def side_by_side(solvers: list[Solver], places: Sequence[Sequence[int]]) -> Solv
     )
 
 
-def by_law(problem: Problem, solve_one: Callable[[Problem], Solver]) -> Solver:
+def by_law(question: Question, solve_one: Callable[[Question], Solver]) -> Solver:
     """Columns that share a law (a curve over k) share the passes, all share the search."""
-    laws = list(dict.fromkeys(column.law for column in problem.columns))
+    laws = list(dict.fromkeys(column.law for column in question.columns))
     if len(laws) == 1:
-        return solve_one(problem)
-    places = [[c for c, column in enumerate(problem.columns) if column.law == law] for law in laws]
+        return solve_one(question)
+    places = [[c for c, column in enumerate(question.columns) if column.law == law] for law in laws]
     return side_by_side(
-        [solve_one(problem.with_columns([problem.columns[c] for c in place])) for place in places],
+        [
+            solve_one(question.with_columns([question.columns[c] for c in place]))
+            for place in places
+        ],
         places,
     )

@@ -14,7 +14,7 @@ from allsplits.exact.masses import Column
 from allsplits.exact.weighted.weights import VoteWeights
 from allsplits.orders import NeighborOrder
 
-__all__ = ["Exclusion", "Options", "Problem", "neighbor_labels", "own_rows", "tie_runs"]
+__all__ = ["Exclusion", "Options", "Question", "neighbor_labels", "own_rows", "tie_runs"]
 
 Floats = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ class Exclusion:
 
 
 @dataclass(frozen=True)
-class Problem:
+class Question:
     """Validated data and the columns (k, law) to answer.
 
     `X` is an array of points, a distance matrix or a NeighborOrder; with `balanced`, classes count
@@ -112,12 +112,12 @@ class Problem:
         """Values of a sample: one for each column, or for each class."""
         return self.n_classes if self.wants_classes else len(self.columns)
 
-    def without_data(self) -> Problem:
-        """The same problem without X: what solvers see, so that parts carry no data about."""
+    def without_data(self) -> Question:
+        """The same question without X: what solvers see, so that parts carry no data about."""
         return replace(self, X=None)
 
-    def with_columns(self, columns: list[Column]) -> Problem:
-        """The same problem for other columns."""
+    def with_columns(self, columns: list[Column]) -> Question:
+        """The same question for other columns."""
         return replace(self, columns=columns)
 
 

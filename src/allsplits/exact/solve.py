@@ -19,7 +19,7 @@ from allsplits.exact.laws.episodes.vote import solve_episodes
 from allsplits.exact.laws.fixed_size.mean import solve_mean
 from allsplits.exact.laws.fixed_size.vote import solve_majority, solve_ranked
 from allsplits.exact.laws.groups.vote import solve_groups
-from allsplits.exact.question import Exclusion, Problem
+from allsplits.exact.question import Exclusion, Question
 from allsplits.exact.weighted.means import solve_weighted_mean
 from allsplits.exact.weighted.votes import solve_weighted
 from allsplits.exceptions import UnsupportedError
@@ -28,7 +28,7 @@ from allsplits.orders import NeighborOrder, SearchReport, iter_parts, search_sec
 __all__ = ["SUPPORTED", "solve"]
 
 #: (kind of law, kind of vote) -> how it is solved.
-SUPPORTED: dict[tuple[str, str], Callable[[Problem], Solver]] = {
+SUPPORTED: dict[tuple[str, str], Callable[[Question], Solver]] = {
     ("fixed size", "majority"): solve_majority,
     ("fixed size", "ranked"): solve_ranked,
     ("fixed size", "mean"): solve_mean,
@@ -66,9 +66,9 @@ _AS_VOTE = {
 }
 
 
-def solve(problem: Problem) -> Answer:
-    """Answer a problem, or say what could be asked instead."""
-    law, vote = problem.columns[0].law.kind, problem.vote
+def solve(question: Question) -> Answer:
+    """Answer a question, or say what could be asked instead."""
+    law, vote = question.columns[0].law.kind, question.vote
     if (law, vote) not in SUPPORTED:
         other_cv = [_AS_CV[kind] for kind, known in SUPPORTED if known == vote]
         other_votes = [_AS_VOTE[known] for kind, known in SUPPORTED if kind == law]
@@ -76,27 +76,29 @@ def solve(problem: Problem) -> Answer:
             f"cv ({_AS_CV[law]}) has no exact average for {_AS_VOTE[vote]}. Pass as cv "
             f"{', '.join(other_cv)}; or keep cv for {', '.join(other_votes)}"
         )
-    return run(problem, SUPPORTED[law, vote](problem.without_data()))
+    return run(question, SUPPORTED[law, vote](question.without_data()))
 
 
-def run(problem: Problem, solver: Solver) -> Answer:
+def run(question: Question, solver: Solver) -> Answer:
     """Sum up what the blocks of rows contribute."""
-    options, part = problem.options, solver.part
+    options, part = question.options, solver.part
     warn_if_long(
-        search_seconds(problem.X, problem.metric, solver.depth, options.backend),
+        search_seconds(question.X, question.metric, solver.depth, options.backend),
         solver.seconds,
         thread_count(options.n_jobs),
         solver.depth,
         solver.cheaper,
     )
-    if problem.exclusion is not None:
-        part = _OfAllowed(part, problem.exclusion, problem.codes)
+    if question.exclusion is not None:
+        part = _OfAllowed(part, question.exclusion, question.codes)
     blocks = iter_parts(
-        problem.X, problem.metric, solver.depth, part, backend=options.backend,
+        question.X, question.metric, solver.depth, part, backend=options.backend,
         n_jobs=options.n_jobs,
     )  # fmt: skip
     reports: list[SearchReport] = []
-    with progress_bar(options.progress, "exact average over all splits", problem.n_samples) as step:
+    with progress_bar(
+        options.progress, "exact average over all splits", question.n_samples
+    ) as step:
         for block in blocks:
             reports.append(block.search)
             for found in block.parts:
@@ -109,8 +111,8 @@ def run(problem: Problem, solver: Solver) -> Answer:
             "for floating point. This is a defect of allsplits, please report it; exact=True "
             "computes in integers"
         )
-    given = isinstance(problem.X, NeighborOrder)
-    return replace(answer, search=problem.X.search if given else SearchReport.total(reports))
+    given = isinstance(question.X, NeighborOrder)
+    return replace(answer, search=question.X.search if given else SearchReport.total(reports))
 
 
 @dataclass(frozen=True, eq=False)

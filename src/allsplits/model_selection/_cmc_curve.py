@@ -86,7 +86,7 @@ def cmc_curve(
     setup = Setup.read(estimator, X, y, "recall@1", options)
     law = setup.resolve(cv)
     rank_list = _read_ranks(ranks, law.smallest_training_set)
-    problem = setup.problem([Column(rank, law) for rank in rank_list], want_samples=False)
+    question = setup.question([Column(rank, law) for rank in rank_list], want_samples=False)
     if groups is not None:
         if not isinstance(law, CountsLaw):
             raise UnsupportedError(
@@ -95,9 +95,9 @@ def cmc_curve(
             )
         check_same_rows(X=X, y=y, groups=groups)
         numbers = check_groups(groups, setup.samples.n_samples)
-        problem = replace(problem, exclusion=Exclusion(numbers, exclude == "identity"))
-        _check_queries(problem, exclude)
-    answer = solve(problem)
+        question = replace(question, exclusion=Exclusion(numbers, exclude == "identity"))
+        _check_queries(question, exclude)
+    answer = solve(question)
     return Curve(
         parameter="rank",
         x=np.array(rank_list),
@@ -115,9 +115,9 @@ def _read_ranks(ranks: Any, gallery: int) -> list[int]:
     return check_counts("ranks", ranks, at_least=1, at_most=np.iinfo(np.int64).max)
 
 
-def _check_queries(problem: Any, exclude: str) -> None:
-    _, own = problem.exclusion.pools(problem.codes, problem.n_classes)
-    if not np.any(own[problem.exclusion.groups, problem.codes]):
+def _check_queries(question: Any, exclude: str) -> None:
+    _, own = question.exclusion.pools(question.codes, question.n_classes)
+    if not np.any(own[question.exclusion.groups, question.codes]):
         raise InvalidInputError(
             f"groups leave no query a candidate of its own class (exclude={exclude!r}): every "
             "class must be seen in at least two groups"

@@ -113,11 +113,11 @@ def evaluate(
     setup = Setup.read(estimator, X, y, scoring, options, groups)
     law = setup.resolve(cv)
     k = setup.scoring.rank or setup.settings.n_neighbors
-    problem = setup.problem([Column(k, law)], want_samples=True)
-    answer = solve(problem)
+    question = setup.question([Column(k, law)], want_samples=True)
+    answer = solve(question)
     shares = answer.prediction_proba
-    if exact and shares is None and problem.vote == "majority":
-        shares = solve(replace(problem, options=replace(options, exact=False))).prediction_proba
+    if exact and shares is None and question.vote == "majority":
+        shares = solve(replace(question, options=replace(options, exact=False))).prediction_proba
     if answer.sample_scores is None or answer.sample_weight is None:
         raise AssertionError("sample values were asked for")
     return Evaluation(

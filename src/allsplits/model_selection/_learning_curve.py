@@ -88,7 +88,7 @@ def learning_curve(
         sizes = _read_sizes(train_sizes, voters, n)
         laws = [SizeLaw.of_size(n, size) for size in sizes]
     columns = [Column(k, law) for law in laws]
-    answer = solve(setup.problem(columns, want_samples=False))
+    answer = solve(setup.question(columns, want_samples=False))
     return Curve(
         parameter="shots" if stratify else "train_size",
         x=np.array(sizes),

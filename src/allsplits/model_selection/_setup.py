@@ -1,4 +1,4 @@
-"""What all public functions do first: check the input and put the problem together."""
+"""What all public functions do first: check the input and put the question together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from allsplits._validation import (
     check_targets,
     shown,
 )
-from allsplits.exact import Column, Options, Problem
+from allsplits.exact import Column, Options, Question
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._estimator import VoteSettings, read_estimator
 from allsplits.model_selection._scoring import Scoring
@@ -105,8 +105,8 @@ class Setup:
                 f"({law}); got {k}"
             )
 
-    def problem(self, columns: list[Column], *, want_samples: bool) -> Problem:
-        """The problem for these columns (k, law)."""
+    def question(self, columns: list[Column], *, want_samples: bool) -> Question:
+        """The question for these columns (k, law)."""
         for column in columns:
             self.check_neighbors(column.k, column.law)
         regression, samples = self.settings.regression, self.samples
@@ -119,7 +119,7 @@ class Setup:
             vote = "mean" if regression else "majority"
         else:
             vote = "weighted mean" if regression else "weighted"
-        return Problem(
+        return Question(
             X=self.X,
             metric=self.settings.metric,
             codes=np.empty(0, dtype=np.int32) if samples.codes is None else samples.codes,

@@ -99,7 +99,7 @@ def curve_over_neighbors(setup: Setup, law: Any, ks: list[int]) -> Curve:
             "scoring must be 'accuracy' or 'balanced_accuracy' here: recall@R does not depend on "
             f"n_neighbors; got {setup.scoring.name!r}"
         )
-    answer = solve(setup.problem([Column(k, law) for k in ks], want_samples=False))
+    answer = solve(setup.question([Column(k, law) for k in ks], want_samples=False))
     return Curve(
         parameter="n_neighbors",
         x=np.array(ks),

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from allsplits.exact.answer import Answer, Solver, Total
-from allsplits.exact.question import Problem
+from allsplits.exact.question import Question
 from allsplits.exact.weighted.weights import VoteWeights
 from allsplits.orders import NeighborOrder
 
 __all__ = ["or_equal", "weights_of"]
 
 
-def weights_of(problem: Problem) -> VoteWeights:
-    """The weights of a problem that has them."""
-    if problem.weights is None:
+def weights_of(question: Question) -> VoteWeights:
+    """The weights of a question that has them."""
+    if question.weights is None:
         raise TypeError("a weighted vote needs weights")
-    return problem.weights
+    return question.weights
 
 
 class _EqualOrNot:
@@ -42,11 +42,11 @@ class _EqualOrNot:
 
 
 def or_equal(
-    problem: Problem, solver: Solver, solve_equal: Callable[[Problem], Solver], vote: Any
+    question: Question, solver: Solver, solve_equal: Callable[[Question], Solver], vote: Any
 ) -> Solver:
     """The solver of equal votes, to the bit, if all neighbours of every sample weigh the same."""
-    weights = weights_of(problem)
-    equal = solve_equal(replace(problem, vote=vote, weights=None))
+    weights = weights_of(question)
+    equal = solve_equal(replace(question, vote=vote, weights=None))
     of_equal, of_unequal = equal.part, solver.part
 
     def part(order: NeighborOrder, n_threads: int) -> tuple[bool, Any, Any]:

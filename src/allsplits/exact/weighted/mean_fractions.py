@@ -16,7 +16,7 @@ from typing import Any
 from allsplits.exact.answer import Solver, in_fractions
 from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.masses import deepest_prefix
-from allsplits.exact.question import Problem
+from allsplits.exact.question import Question
 from allsplits.exact.weighted.equal import weights_of
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
@@ -28,35 +28,35 @@ Sums = tuple[Fraction, ...]
 States = dict[tuple[int, Sums], Fraction]
 
 
-def solve_rational(problem: Problem) -> Solver:
+def solve_rational(question: Question) -> Solver:
     """exact=True for weighted means."""
-    n = problem.n_samples
+    n = question.n_samples
     return in_fractions(
-        partial(_row, problem), deepest_prefix(problem.columns), [Fraction(1, n)] * n
+        partial(_row, question), deepest_prefix(question.columns), [Fraction(1, n)] * n
     )
 
 
-def _row(problem: Problem, order: NeighborOrder, row: int) -> list[Fraction]:
+def _row(question: Question, order: NeighborOrder, row: int) -> list[Fraction]:
     """The value of one sample for each column."""
     own = order.first_row + row
-    weights = weights_of(problem).rational(order.slice_rows(row, row + 1))
-    groups = list(groups_of(order, row, problem.options.average))
+    weights = weights_of(question).rational(order.slice_rows(row, row + 1))
+    groups = list(groups_of(order, row, question.options.average))
     line = []
-    for column in problem.columns:
+    for column in question.columns:
         total = Fraction(0)
         for component in column.law.components:
-            for sums, mass in _outcomes(problem, groups, weights, column.k, component.train):
-                total += component.weight * mass * _value(problem, own, sums)
+            for sums, mass in _outcomes(question, groups, weights, column.k, component.train):
+                total += component.weight * mass * _value(question, own, sums)
         line.append(total)
     return line
 
 
-def _value(problem: Problem, own: int, sums: Sums) -> Fraction:
-    return -((sums[0] / sums[1] - Fraction(problem.targets[own].item())) ** 2)
+def _value(question: Question, own: int, sums: Sums) -> Fraction:
+    return -((sums[0] / sums[1] - Fraction(question.targets[own].item())) ** 2)
 
 
 def _outcomes(
-    problem: Problem,
+    question: Question,
     groups: Sequence[Any],
     weights: Sequence[Fraction | None],
     k: int,
@@ -64,12 +64,12 @@ def _outcomes(
 ) -> Iterator[tuple[Sums, Fraction]]:
     """All (sums, probability) with which a vote of k can end."""
     states: States = {(0, (Fraction(0), Fraction(0))): Fraction(1)}
-    n, s = problem.n_samples - 1, 0
+    n, s = question.n_samples - 1, 0
     for i, group in enumerate(groups):
         weight = weights[s]
         new: States = {}
         for (t, sums), mass in states.items():
-            for y, votes, share in _group_votes(problem, group, n, s, train, t, k):
+            for y, votes, share in _group_votes(question, group, n, s, train, t, k):
                 factor = Fraction(1) if weight is None else weight
                 total = tuple(a + factor * b for a, b in zip(sums, votes, strict=True))
                 key = (t + y, total)
@@ -83,16 +83,16 @@ def _outcomes(
                 yield sums, mass
             else:
                 states[t, sums] = mass
-        if len(states) > problem.options.max_states:
+        if len(states) > question.options.max_states:
             raise UnsupportedError(
                 f"exact=True with weighted votes and n_neighbors={k} needs more than "
-                f"max_states={problem.options.max_states} states for one sample; use "
+                f"max_states={question.options.max_states} states for one sample; use "
                 "exact=False, whose error_bound says how far it can be off"
             )
 
 
 def _group_votes(
-    problem: Problem, group: Any, n: int, s: int, train: int, t: int, k: int
+    question: Question, group: Any, n: int, s: int, train: int, t: int, k: int
 ) -> Iterator[tuple[int, tuple[Any, ...], Fraction]]:
     """(voters, their plain votes, probability) that a tie group can add to a vote of t."""
     g = len(group)
@@ -104,15 +104,15 @@ def _group_votes(
             ways,
         )
         if chance:
-            for votes, share in _compositions(problem, group, y):
+            for votes, share in _compositions(question, group, y):
                 yield y, votes, chance * share
 
 
 def _compositions(
-    problem: Problem, group: Any, y: int
+    question: Question, group: Any, y: int
 ) -> Iterator[tuple[tuple[Any, ...], Fraction]]:
     """Votes of a uniform y-subset of the group."""
     ways = comb(len(group), y)
-    targets = [Fraction(problem.targets[j].item()) for j in group.tolist()]
+    targets = [Fraction(question.targets[j].item()) for j in group.tolist()]
     for chosen in combinations(targets, y):
         yield (sum(chosen, Fraction(0)), y), Fraction(1, ways)

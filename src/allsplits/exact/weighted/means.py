@@ -18,7 +18,7 @@ from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows
 from allsplits.exact.effort import weighted_mean_seconds
 from allsplits.exact.laws.fixed_size.mean import solve_mean
 from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes, prefixes_for
-from allsplits.exact.question import Problem, own_rows
+from allsplits.exact.question import Question, own_rows
 from allsplits.exact.weighted._kernels_means import QUADRATURE, mean_errors_weighted
 from allsplits.exact.weighted.equal import or_equal, weights_of
 from allsplits.exact.weighted.mean_fractions import solve_rational
@@ -83,14 +83,14 @@ def subset_windows(prefixes: Prefixes, tol: float) -> tuple[NDArray[np.int64], N
     return np.maximum.accumulate(lows), np.maximum.accumulate(highs)
 
 
-def solve_weighted_mean(problem: Problem) -> Solver:
+def solve_weighted_mean(question: Question) -> Solver:
     """Negative mean squared error of the weighted mean of k neighbours."""
-    if problem.options.exact:
-        return solve_rational(problem)
-    prefixes, weights = prefixes_for(problem.columns, problem.options.tol), weights_of(problem)
-    targets, n = problem.targets, problem.n_samples
-    windows = subset_windows(prefixes, problem.options.tol)
-    part = _WeightedMeanErrors(targets, prefixes, weights, problem.options.average, *windows)
+    if question.options.exact:
+        return solve_rational(question)
+    prefixes, weights = prefixes_for(question.columns, question.options.tol), weights_of(question)
+    targets, n = question.targets, question.n_samples
+    windows = subset_windows(prefixes, question.options.tol)
+    part = _WeightedMeanErrors(targets, prefixes, weights, question.options.average, *windows)
 
     def finish(errors: Floats) -> Answer:
         scores = -errors.mean(axis=0)
@@ -98,11 +98,11 @@ def solve_weighted_mean(problem: Problem) -> Solver:
         # steps of the walk, voters, exponents up to 43, and sums of up to 3,000 nodes by blocks.
         worst = np.mean(np.maximum(targets - targets.min(), targets.max() - targets) ** 2)
         k = int(prefixes.ks.max())
-        left_out = prefixes.missing + problem.options.tol / 4
+        left_out = prefixes.missing + question.options.tol / 4
         rounding = (24 * prefixes.depth + 8 * k + 256) * UNIT_ROUNDOFF
         bound = -QUADRATURE * scores + (left_out + rounding) * float(worst)
-        return answer_from_rows(problem, -errors, None, bound)
+        return answer_from_rows(question, -errors, None, bound)
 
     seconds = weighted_mean_seconds(n, prefixes.depth, int(prefixes.ks.max()))
-    solver = Solver(prefixes.depth, part, FromRows(problem, finish), seconds, "fewer neighbours")
-    return or_equal(problem, solver, solve_mean, "mean")
+    solver = Solver(prefixes.depth, part, FromRows(question, finish), seconds, "fewer neighbours")
+    return or_equal(question, solver, solve_mean, "mean")

@@ -25,7 +25,7 @@ from allsplits.exact.answer import (
 from allsplits.exact.laws.class_counts.vote import component_weights
 from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.laws.fixed_size.vote import class_weights
-from allsplits.exact.question import Problem
+from allsplits.exact.question import Question
 from allsplits.exact.weighted.equal import weights_of
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
 from allsplits.exceptions import UnsupportedError
@@ -52,25 +52,25 @@ class _Group(NamedTuple):
     weight: Weight
 
 
-def part_fractions(problem: Problem, law: Any) -> list[list[Fraction]]:
+def part_fractions(question: Question, law: Any) -> list[list[Fraction]]:
     """What a sample of each class counts in the score, for each part of the law."""
     if law.kind == "class counts":
-        return [[part.weight * w for w in component_weights(problem, part)]
+        return [[part.weight * w for w in component_weights(question, part)]
                 for part in law.components]  # fmt: skip
-    return [[part.weight * w for w in class_weights(problem)] for part in law.components]
+    return [[part.weight * w for w in class_weights(question)] for part in law.components]
 
 
-def solve_rational_votes(problem: Problem) -> Solver:
+def solve_rational_votes(question: Question) -> Solver:
     """exact=True for weighted votes under one law, of fixed size or of class counts."""
-    counted = part_fractions(problem, problem.columns[0].law)
-    codes = problem.codes.tolist()
+    counted = part_fractions(question, question.columns[0].law)
+    codes = question.codes.tolist()
     weights = [sum((part[code] for part in counted), Fraction(0)) for code in codes]
 
     def line(order: NeighborOrder, row: int) -> list[list[Fraction]]:
-        of_row = weights_of(problem).fractions(order.slice_rows(row, row + 1))
-        groups = list(_groups(problem, order, row, of_row))
+        of_row = weights_of(question).fractions(order.slice_rows(row, row + 1))
+        groups = list(_groups(question, order, row, of_row))
         code = codes[order.first_row + row]
-        return [_shares(problem, groups, code, column, counted) for column in problem.columns]
+        return [_shares(question, groups, code, column, counted) for column in question.columns]
 
     def finish(rows: list[list[list[Fraction]]]) -> Answer:
         # What every class gets is in units of the score; a sample never held out has no score.
@@ -83,35 +83,35 @@ def solve_rational_votes(problem: Problem) -> Solver:
             for weight, row in zip(weights, rows, strict=True)
         ]
         return answer_from_fractions(
-            values, weights, proba=shares if problem.want_samples else None
+            values, weights, proba=shares if question.want_samples else None
         )
 
-    part = RowFractions(line, problem.n_samples)
-    return Solver(problem.n_samples - 1, part, FromFractions(finish))
+    part = RowFractions(line, question.n_samples)
+    return Solver(question.n_samples - 1, part, FromFractions(finish))
 
 
 def _groups(
-    problem: Problem, order: NeighborOrder, row: int, weights: Sequence[Weight]
+    question: Question, order: NeighborOrder, row: int, weights: Sequence[Weight]
 ) -> Iterator[_Group]:
     seen = 0
-    for group in groups_of(order, row, problem.options.average):
-        counts = np.bincount(problem.codes[group], minlength=problem.n_classes)
+    for group in groups_of(order, row, question.options.average):
+        counts = np.bincount(question.codes[group], minlength=question.n_classes)
         yield _Group(tuple(counts.tolist()), weights[seen])
         seen += len(group)
 
 
 def _shares(
-    problem: Problem, groups: list[_Group], own: int, column: Any, counted: list[list[Fraction]]
+    question: Question, groups: list[_Group], own: int, column: Any, counted: list[list[Fraction]]
 ) -> list[Fraction]:
     """What every class gets of one sample, each part of the law as it counts."""
-    shares = [Fraction(0)] * problem.n_classes
+    shares = [Fraction(0)] * question.n_classes
     for part, counts in zip(column.law.components, counted, strict=True):
         if counts[own]:
-            draw = _drawing(problem, column.law, part.train, own)
-            for sums, lightest, mass in _outcomes(problem, groups, column.k, draw):
+            draw = _drawing(question, column.law, part.train, own)
+            for sums, lightest, mass in _outcomes(question, groups, column.k, draw):
                 leaders = _leaders(sums, lightest)
-                for c in leaders if problem.options.share else leaders[:1]:
-                    each = len(leaders) if problem.options.share else 1
+                for c in leaders if question.options.share else leaders[:1]:
+                    each = len(leaders) if question.options.share else 1
                     shares[c] += counts[own] * mass / each
     return shares
 
@@ -122,7 +122,7 @@ def _leaders(sums: Sequence[Fraction], lightest: Weight) -> list[int]:
     return [c for c, total in enumerate(sums) if total >= least]
 
 
-def _drawing(problem: Problem, law: Any, train: Any, own: int) -> Any:
+def _drawing(question: Question, law: Any, train: Any, own: int) -> Any:
     """A function (seen, voters, members) -> all (drawn from each class, probability)."""
     if law.kind == "class counts":
         sizes = list(law.class_sizes)
@@ -143,7 +143,7 @@ def _drawing(problem: Problem, law: Any, train: Any, own: int) -> Any:
         return by_class
 
     def of_all(seen: Counts, voters: Counts, members: Counts) -> Iterator[Any]:
-        left, want = problem.n_samples - 1 - sum(seen), train - sum(voters)
+        left, want = question.n_samples - 1 - sum(seen), train - sum(voters)
         for x in product(*(range(g + 1) for g in members)):
             if sum(x) <= want:
                 chance = prod(comb(g, i) for g, i in zip(members, x, strict=True))
@@ -155,11 +155,11 @@ def _drawing(problem: Problem, law: Any, train: Any, own: int) -> Any:
 
 
 def _outcomes(
-    problem: Problem, groups: list[_Group], k: int, draw: Any
+    question: Question, groups: list[_Group], k: int, draw: Any
 ) -> Iterator[tuple[tuple[Fraction, ...], Weight, Fraction]]:
     """All (sums, lightest vote, probability) with which a vote of k can end."""
-    nothing = (0,) * problem.n_classes
-    states = {_State(nothing, (Fraction(0),) * problem.n_classes, None): Fraction(1)}
+    nothing = (0,) * question.n_classes
+    states = {_State(nothing, (Fraction(0),) * question.n_classes, None): Fraction(1)}
     seen = nothing
     finite = [group.weight for group in groups if group.weight is not None]
     falling = finite == sorted(finite, reverse=True) and 0 not in finite
@@ -182,10 +182,10 @@ def _outcomes(
                 # With falling weights the lightest vote is the last one, whoever voted before.
                 kept = state._replace(lightest=None) if falling else state
                 states[kept] = states.get(kept, Fraction(0)) + mass
-        if len(states) > problem.options.max_states:
+        if len(states) > question.options.max_states:
             raise UnsupportedError(
                 f"exact=True with weighted votes and n_neighbors={k} needs more than "
-                f"max_states={problem.options.max_states} states for one sample; use "
+                f"max_states={question.options.max_states} states for one sample; use "
                 "exact=False, whose error_bound says how far it can be off"
             )
 

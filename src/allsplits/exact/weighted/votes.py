@@ -33,7 +33,7 @@ from allsplits.exact.effort import is_long, map_timed_rows, weighted_votes_secon
 from allsplits.exact.laws.class_counts.vote import needed_depth, solve_class_majority
 from allsplits.exact.laws.fixed_size.vote import solve_majority
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column, prefixes_for, rank_masses
-from allsplits.exact.question import Problem, own_rows
+from allsplits.exact.question import Question, own_rows
 from allsplits.exact.ties import legendre_rules
 from allsplits.exact.weighted._kernels_law import Law
 from allsplits.exact.weighted._kernels_lists import Rule
@@ -66,10 +66,10 @@ def _batches(ks: Sequence[int]) -> list[list[int]]:
 class _Drawing:
     """A law as the kernels see it, for votes of up to `k`; parts are its components."""
 
-    def __init__(self, problem: Problem, law: Any) -> None:
-        self.law, self.n_candidates = law, problem.n_samples - 1
+    def __init__(self, question: Question, law: Any) -> None:
+        self.law, self.n_candidates = law, question.n_samples - 1
         self.counts = law.kind == "class counts"
-        sizes = np.bincount(problem.codes, minlength=problem.n_classes)
+        sizes = np.bincount(question.codes, minlength=question.n_classes)
         self.pools = np.concatenate([sizes, sizes - 1])
         self.trains = [component.train for component in law.components]
 
@@ -148,26 +148,26 @@ class _Drawing:
 class _WeightedVote:
     """For each row of a block: value and doubt of every column, and the share of each class."""
 
-    def __init__(self, problem: Problem, law: Any) -> None:
-        self.problem, self.drawing = problem, _Drawing(problem, law)
-        self.ks = [column.k for column in problem.columns]
-        self.depth = self.drawing.depth(max(self.ks), problem.options.tol)
+    def __init__(self, question: Question, law: Any) -> None:
+        self.question, self.drawing = question, _Drawing(question, law)
+        self.ks = [column.k for column in question.columns]
+        self.depth = self.drawing.depth(max(self.ks), question.options.tol)
         # What every sample counts in each part of the law, by its class.
-        parts = part_fractions(problem, law)
+        parts = part_fractions(question, law)
         self.part_weights = np.array([[float(w) for w in part] for part in parts]).T
         # 1/(1 + tied rivals) is integrated; without shares there is one way to count ties.
-        rules = legendre_rules((problem.n_classes + 1) // 2 if problem.options.share else 1)
+        rules = legendre_rules((question.n_classes + 1) // 2 if question.options.share else 1)
         self.nodes, self.node_weights = (np.ascontiguousarray(rule[-1]) for rule in rules)
 
     @property
     def seconds(self) -> float:
         """What all rows take on one core, roughly, without ties."""
-        return weighted_votes_seconds(self.problem.n_samples, max(self.ks))
+        return weighted_votes_seconds(self.question.n_samples, max(self.ks))
 
     @property
     def width(self) -> int:
         """Values of a row: its columns (or classes), and for each column doubt and variance."""
-        values = self.problem.n_classes if self.problem.want_samples else len(self.ks)
+        values = self.question.n_classes if self.question.want_samples else len(self.ks)
         return values + 2 * len(self.ks)
 
     def split(self, values: Floats) -> tuple[Floats, Floats, Floats]:
@@ -177,27 +177,27 @@ class _WeightedVote:
 
     def rounding(self) -> float:
         """Bound on rounding errors: tables, lists and cumulated cells, products of classes."""
-        factors = min(self.problem.n_classes, self.depth)
+        factors = min(self.question.n_classes, self.depth)
         return (64 * self.depth + 8 * (max(self.ks) + 3) * (factors + 2) + 256) * UNIT_ROUNDOFF
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
-        problem, every = self.problem, self.problem.want_samples
-        own = problem.codes[own_rows(order)]
-        weights = weights_of(problem).scaled(order)
-        rows = Rows(order.indptr, problem.codes[order.flat_indices], order.tied, *weights, own)
-        rows, same = _distinct(rows, problem.options.average)
+        question, every = self.question, self.question.want_samples
+        own = question.codes[own_rows(order)]
+        weights = weights_of(question).scaled(order)
+        rows = Rows(order.indptr, question.codes[order.flat_indices], order.tied, *weights, own)
+        rows, same = _distinct(rows, question.options.average)
         part_weights = self.part_weights[own]
         alike = np.bincount(same)[same]
         out = np.zeros((order.n_samples, self.width))
         values, doubts, variances = self.split(out)
         # The first block speaks for the others, unless the estimate did.
         foreseen = is_long(self.seconds, n_threads) or order.first_row > 0
-        scale = 0.0 if foreseen else problem.n_samples / order.n_samples
+        scale = 0.0 if foreseen else question.n_samples / order.n_samples
         for batch in _batches(self.ks):
             ks = [self.ks[c] for c in batch]
             found = self._bounds(rows, ks, n_threads, scale)
             variance = np.zeros((len(rows.own), *found.shape[2:]))
-            if problem.options.allow_sampling:
+            if question.options.allow_sampling:
                 self._sample_wide(rows, ks, order.first_row, found, variance)
             # (row, bound, class, slot): the parts of the law are mixed as they count.
             mixed = np.einsum("ibcps,ip->ibcs", found[same], part_weights)
@@ -216,8 +216,8 @@ class _WeightedVote:
         self, rows: Rows, ks: list[int], seed: int, found: Floats, variance: Floats
     ) -> None:
         """Put means of draws in the place of intervals wider than `vote_tol`."""
-        options, drawing = self.problem.options, self.drawing
-        n_classes = self.problem.n_classes
+        options, drawing = self.question.options, self.drawing
+        n_classes = self.question.n_classes
         weights = np.ldexp(rows.mantissa, rows.exponent)
         wide = (found[:, 1] - found[:, 0]).max(axis=(1, 2, 3)) > options.vote_tol
         for i in np.flatnonzero(wide):
@@ -233,7 +233,7 @@ class _WeightedVote:
                 )
                 rng = np.random.default_rng([seed, int(i), part])
                 mean, noise = sample_votes(row, ks, n_classes, options.share, rng)
-                keep = slice(None) if self.problem.want_samples else slice(own, own + 1)
+                keep = slice(None) if self.question.want_samples else slice(own, own + 1)
                 found[i, :, :, part], variance[i, :, part] = mean[keep], noise[keep]
 
     def _bounds(self, rows: Rows, ks: list[int], n_threads: int, scale: float) -> Floats:
@@ -241,10 +241,10 @@ class _WeightedVote:
 
         Each row stands for `scale` rows of all blocks.
         """
-        options, k = self.problem.options, max(ks)
+        options, k = self.question.options, max(ks)
         slots = np.full(k + 1, -1)
         slots[ks] = np.arange(len(ks))
-        every = self.problem.want_samples
+        every = self.question.want_samples
         rule = Rule(
             slots, options.share, -1 if every else 0, self.nodes, self.node_weights, VOTE_TOLERANCE
         )  # fmt: skip
@@ -258,7 +258,7 @@ class _WeightedVote:
             wanted_width=options.vote_tol, most_prefixes=_MOST_PREFIXES,
         )  # fmt: skip
         n_rows, n_parts = len(rows.indptr) - 1, len(self.drawing.trains)
-        shape = (n_rows, 2, self.problem.n_classes if every else 1, n_parts, len(ks))
+        shape = (n_rows, 2, self.question.n_classes if every else 1, n_parts, len(ks))
         found, visited = np.zeros(shape), np.zeros((n_rows, n_parts, len(ks)))
         is_open = np.zeros(n_rows, dtype=bool)
 
@@ -306,52 +306,52 @@ def _distinct(rows: Rows, average: bool) -> tuple[Rows, NDArray[np.intp]]:
     return few, same
 
 
-def solve_weighted(problem: Problem) -> Solver:
+def solve_weighted(question: Question) -> Solver:
     """Weighted votes for classes, laws of fixed size or of class counts."""
-    if problem.options.exact:
-        return by_law(problem, solve_rational_votes)
+    if question.options.exact:
+        return by_law(question, solve_rational_votes)
     # The vote of one neighbour has no weights.
-    alone = [c for c, column in enumerate(problem.columns) if column.k == 1]
-    if alone and not callable(weights_of(problem).function):
-        return _with_one_neighbor(problem, alone)
-    return _solve_weighted(problem)
+    alone = [c for c, column in enumerate(question.columns) if column.k == 1]
+    if alone and not callable(weights_of(question).function):
+        return _with_one_neighbor(question, alone)
+    return _solve_weighted(question)
 
 
-def _with_one_neighbor(problem: Problem, alone: list[int]) -> Solver:
+def _with_one_neighbor(question: Question, alone: list[int]) -> Solver:
     """Equal votes answer the columns of one neighbour, weighted votes the others."""
 
-    def only(columns: list[int]) -> Problem:
-        return problem.with_columns([problem.columns[c] for c in columns])
+    def only(columns: list[int]) -> Question:
+        return question.with_columns([question.columns[c] for c in columns])
 
-    nearest = _equal_votes(problem)(replace(only(alone), vote="majority", weights=None))
-    others = [c for c in range(len(problem.columns)) if c not in alone]
+    nearest = _equal_votes(question)(replace(only(alone), vote="majority", weights=None))
+    others = [c for c in range(len(question.columns)) if c not in alone]
     if not others:
         return nearest
     return side_by_side([nearest, _solve_weighted(only(others))], [alone, others])
 
 
-def _equal_votes(problem: Problem) -> Callable[[Problem], Solver]:
-    counts = problem.columns[0].law.kind == "class counts"
+def _equal_votes(question: Question) -> Callable[[Question], Solver]:
+    counts = question.columns[0].law.kind == "class counts"
     return solve_class_majority if counts else solve_majority
 
 
-def _solve_weighted(problem: Problem) -> Solver:
-    solver = by_law(problem, _of_one_law)
-    return or_equal(problem, solver, _equal_votes(problem), "majority")
+def _solve_weighted(question: Question) -> Solver:
+    solver = by_law(question, _of_one_law)
+    return or_equal(question, solver, _equal_votes(question), "majority")
 
 
-def _of_one_law(problem: Problem) -> Solver:
-    vote = _WeightedVote(problem, problem.columns[0].law)
+def _of_one_law(question: Question) -> Solver:
+    vote = _WeightedVote(question, question.columns[0].law)
 
     def finish(values: Floats) -> Answer:
-        weight = vote.part_weights.sum(axis=1)[problem.codes]
+        weight = vote.part_weights.sum(axis=1)[question.codes]
         shares, doubts, noises = vote.split(values)
-        if problem.want_samples:
+        if question.want_samples:
             bound = doubts.sum(axis=0) + vote.rounding()
-            answer = answer_from_rows(problem, shares, weight, bound, weighted=True)
+            answer = answer_from_rows(question, shares, weight, bound, weighted=True)
             return replace(answer, standard_error=np.sqrt(noises.sum(axis=0)))
         scores, doubt, noise = vote.split(values.sum(axis=0))
         return Answer(scores, doubt + vote.rounding(), standard_error=np.sqrt(noise))
 
-    total = FromRows(problem, finish, width=vote.width)
+    total = FromRows(question, finish, width=vote.width)
     return Solver(vote.depth, vote, total, vote.seconds, _CHEAPER)

@@ -6,16 +6,16 @@ from fractions import Fraction
 from math import comb, factorial
 
 from allsplits.exact.laws.fixed_size.fractions import groups_of
-from allsplits.exact.question import Problem
+from allsplits.exact.question import Question
 from allsplits.orders import NeighborOrder
 
 __all__ = ["exact_right"]
 
 
-def exact_right(problem: Problem, order: NeighborOrder, row: int) -> list[Fraction]:
+def exact_right(question: Question, order: NeighborOrder, row: int) -> list[Fraction]:
     """P(right) of a row for each column."""
-    most = problem.n_samples
-    return [_value(problem, order, row, min(column.k, most)) for column in problem.columns]
+    most = question.n_samples
+    return [_value(question, order, row, min(column.k, most)) for column in question.columns]
 
 
 def _ends_here(n: int, s: int, g: int, k: int, u: int) -> Fraction:
@@ -27,19 +27,19 @@ def _ends_here(n: int, s: int, g: int, k: int, u: int) -> Fraction:
     return exactly * (1 - Fraction(fewer, rest**left))
 
 
-def _value(problem: Problem, order: NeighborOrder, row: int, k: int) -> Fraction:
-    codes = problem.codes
+def _value(question: Question, order: NeighborOrder, row: int, k: int) -> Fraction:
+    codes = question.codes
     own = int(codes[order.first_row + row])
     before: dict[int, int] = {}
     s, total = 0, Fraction(0)
-    for members in groups_of(order, row, problem.options.average):
+    for members in groups_of(order, row, question.options.average):
         labels = codes[members].tolist()
         tied = {c: labels.count(c) for c in set(labels)}
         g = len(labels)
         for u in range(k):
-            weight = _ends_here(problem.n_samples, s, g, k, u)
+            weight = _ends_here(question.n_samples, s, g, k, u)
             if weight and (s or u == 0):
-                total += weight * _right(own, before, tied, s, g, u, k - u, problem)
+                total += weight * _right(own, before, tied, s, g, u, k - u, question)
         before = {c: before.get(c, 0) + tied.get(c, 0) for c in before.keys() | tied.keys()}
         s += g
     return total
@@ -53,11 +53,11 @@ def _right(
     g: int,
     u: int,
     i: int,
-    problem: Problem,
+    question: Question,
 ) -> Fraction:
     """P(right | u independent voters from the prefix, i from the group)."""
-    share = problem.options.share
-    if problem.vote == "ranked":
+    share = question.options.share
+    if question.vote == "ranked":
         outside = Fraction(s - before.get(own, 0), s) ** u if u else Fraction(1)
         return 1 - outside * Fraction(g - tied.get(own, 0), g) ** i
     classes = sorted(before.keys() | tied.keys())

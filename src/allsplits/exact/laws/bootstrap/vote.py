@@ -22,7 +22,7 @@ from allsplits.exact.laws.bootstrap._kernels import (
 from allsplits.exact.laws.bootstrap.fractions import exact_right
 from allsplits.exact.laws.fixed_size.vote import class_weights, sample_weights
 from allsplits.exact.masses import UNIT_ROUNDOFF
-from allsplits.exact.question import Problem, neighbor_labels, own_rows, tie_runs
+from allsplits.exact.question import Question, neighbor_labels, own_rows, tie_runs
 from allsplits.exact.ties import legendre_rules
 from allsplits.orders import NeighborOrder
 
@@ -43,71 +43,71 @@ def _depth(n_draws: int, n_candidates: int, k: int, tol: float) -> int:
 class _BootstrapVote:
     """Values of the rows of a block: for each column, or for each class with `classes`."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.n_draws, self.n_candidates = problem.n_samples, problem.n_samples - 1
-        self.ks = np.array([min(column.k, self.n_draws) for column in problem.columns])
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.n_draws, self.n_candidates = question.n_samples, question.n_samples - 1
+        self.ks = np.array([min(column.k, self.n_draws) for column in question.columns])
         self.k_max = int(self.ks.max())
-        self.depth = _depth(self.n_draws, self.n_candidates, self.k_max, problem.options.tol)
-        share = problem.options.share
+        self.depth = _depth(self.n_draws, self.n_candidates, self.k_max, question.options.tol)
+        share = question.options.share
         self.rules = legendre_rules(self.k_max // 2 + 1 if share else 0)
-        self.classes, self.width = problem.wants_classes, problem.width
+        self.classes, self.width = question.wants_classes, question.width
 
     def seconds(self) -> float:
         """What the votes of all rows take on one core, without ties; each k has its own."""
-        if self.problem.vote == "ranked":
+        if self.question.vote == "ranked":
             return 0.0
-        n_rows, n_classes = self.problem.n_samples, self.problem.n_classes
+        n_rows, n_classes = self.question.n_samples, self.question.n_classes
         return sum(
             class_votes_seconds(n_rows, self.depth, n_classes, [k], k, every_class=True)
             for k in self.ks.tolist()
         )
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
-        codes, options = self.problem.codes, self.problem.options
+        codes, options = self.question.codes, self.question.options
         data = (order.indptr, neighbor_labels(order, codes), order.tied, codes[own_rows(order)])
         untied = (data[0], data[1], data[3])
         draws = (self.n_draws, self.n_candidates, self.depth)
         out = np.zeros((order.n_samples, self.width))
 
         def run(start: int, stop: int) -> None:
-            if self.problem.vote == "ranked":
+            if self.question.vote == "ranked":
                 bootstrap_hits(*data, start, stop, *draws, options.average, self.ks, out)
                 return
             for first, last, has_ties in tie_runs(
                 order.indptr, order.tied, options.average, start, stop
             ):
                 if has_ties:
-                    bootstrap_scores(*data, first, last, self.problem.n_classes, *draws,
+                    bootstrap_scores(*data, first, last, self.question.n_classes, *draws,
                                      self.classes, options.average, options.share, self.ks,
                                      *self.rules, out)  # fmt: skip
                 else:
-                    bootstrap_untied(*untied, first, last, self.problem.n_classes, *draws,
+                    bootstrap_untied(*untied, first, last, self.question.n_classes, *draws,
                                      self.classes, options.share, self.ks, *self.rules,
                                      out)  # fmt: skip
 
         # What ties cost is seen from the first rows; the first block speaks for the others.
         foreseen = is_long(self.seconds(), n_threads) or order.first_row > 0
-        scale = 0.0 if foreseen else self.problem.n_samples / order.n_samples
+        scale = 0.0 if foreseen else self.question.n_samples / order.n_samples
         map_timed_rows(run, order.n_samples, n_threads, scale=scale, cheaper=_CHEAPER)
         return out
 
 
-def solve_bootstrap(problem: Problem) -> Solver:
+def solve_bootstrap(question: Question) -> Solver:
     """Equal votes or recall@R; the columns' k are the voters or the ranks."""
-    if problem.options.exact:
-        per_class = class_weights(problem)
-        weights = [per_class[code] for code in problem.codes]
-        return in_fractions(partial(exact_right, problem), problem.n_samples - 1, weights)
-    vote = _BootstrapVote(problem)
+    if question.options.exact:
+        per_class = class_weights(question)
+        weights = [per_class[code] for code in question.codes]
+        return in_fractions(partial(exact_right, question), question.n_samples - 1, weights)
+    vote = _BootstrapVote(question)
 
     def finish(values: Floats) -> Answer:
         # Powers (1-p)^n lose n roundings, the sums over votes k² and k for each class, the survival
         # a few units.
-        votes = vote.k_max * (vote.k_max + min(problem.n_classes, vote.depth))
-        steps = 8 * problem.n_samples + 8 * vote.depth + 8 * votes
-        bound = problem.options.tol + (steps + 64) * UNIT_ROUNDOFF
-        return answer_from_rows(problem, values, sample_weights(problem), bound)
+        votes = vote.k_max * (vote.k_max + min(question.n_classes, vote.depth))
+        steps = 8 * question.n_samples + 8 * vote.depth + 8 * votes
+        bound = question.options.tol + (steps + 64) * UNIT_ROUNDOFF
+        return answer_from_rows(question, values, sample_weights(question), bound)
 
-    total = FromRows(problem, finish)
+    total = FromRows(question, finish)
     return Solver(vote.depth, vote, total, vote.seconds(), _CHEAPER)

@@ -40,7 +40,7 @@ from allsplits.exact.laws.class_counts._kernels_tied import score_counts
 from allsplits.exact.laws.class_counts._kernels_untied import score_shots
 from allsplits.exact.laws.class_counts.fractions import exact_class_hits, exact_class_right
 from allsplits.exact.masses import UNIT_ROUNDOFF
-from allsplits.exact.question import Problem, neighbor_labels, own_rows, tie_runs
+from allsplits.exact.question import Question, neighbor_labels, own_rows, tie_runs
 from allsplits.exact.ties import distinct_rows, legendre_rules, tie_rules
 from allsplits.orders import NeighborOrder
 from allsplits.splits import CountsComponent, CountsLaw
@@ -132,35 +132,35 @@ class Drawing:
 class ClasswiseVote:
     """P(right) or P(every class) under several vectors of class counts."""
 
-    def __init__(self, problem: Problem, trains: Sequence[tuple[int, ...]]) -> None:
-        self.problem = problem
+    def __init__(self, question: Question, trains: Sequence[tuple[int, ...]]) -> None:
+        self.question = question
         self.trains = np.array(trains)
-        self.ks = np.array([column.k for column in problem.columns])
+        self.ks = np.array([column.k for column in question.columns])
         k_max = int(self.ks.max())
         self.rules = tie_rules(k_max)
-        self.drawing = Drawing(*class_pools(problem), self.trains, k_max)
-        sizes = np.bincount(problem.codes, minlength=problem.n_classes)
-        self.depth = problem.n_samples - 1
-        if problem.exclusion is None:
-            tol = problem.options.tol
+        self.drawing = Drawing(*class_pools(question), self.trains, k_max)
+        sizes = np.bincount(question.codes, minlength=question.n_classes)
+        self.depth = question.n_samples - 1
+        if question.exclusion is None:
+            tol = question.options.tol
             self.depth = max(needed_depth(sizes, train, k_max, tol) for train in trains)
-        share = problem.options.share
+        share = question.options.share
         self.nodes, self.weights = legendre_rules(k_max // 2 + 1 if share else 0)
 
     def values(self, order: NeighborOrder, n_threads: int, every_class: bool) -> Floats:
         """Shape (rows, count vectors, columns), or (…, classes) with every_class."""
-        problem, drawing, options = self.problem, self.drawing, self.problem.options
+        question, drawing, options = self.question, self.drawing, self.question.options
         kinds = np.zeros(order.n_samples, dtype=np.int32)
-        if problem.exclusion is not None:
-            kinds = problem.exclusion.groups[own_rows(order)]
-        labels = neighbor_labels(order, problem.codes)
-        rows = Rows(order.indptr, labels, order.tied, problem.codes[own_rows(order)])
+        if question.exclusion is not None:
+            kinds = question.exclusion.groups[own_rows(order)]
+        labels = neighbor_labels(order, question.codes)
+        rows = Rows(order.indptr, labels, order.tied, question.codes[own_rows(order)])
         place: Any = slice(None)
         if options.average:
             rows, chosen, place = distinct_rows(rows, kinds)
             kinds = kinds[chosen]
         starts, tables = drawing.tables_up_to(int(np.diff(rows.indptr).max()))
-        width = problem.n_classes if every_class else len(self.ks)
+        width = question.n_classes if every_class else len(self.ks)
         out = np.zeros((len(rows.own), len(self.trains), width))
         untied = (rows.indptr, rows.labels, rows.own)
         pools = (kinds, drawing.table_of, drawing.own_table_of)
@@ -168,7 +168,7 @@ class ClasswiseVote:
         shots = (starts, drawing.pools, drawing.remaining, tables, self.depth)
 
         def run(start: int, stop: int) -> None:
-            if problem.vote == "ranked":
+            if question.vote == "ranked":
                 hit_counts(*rows, start, stop, *pools, *tabled, options.average, self.ks,
                            self.rules, out)  # fmt: skip
             elif np.all(self.ks == 1):
@@ -194,11 +194,11 @@ class ClasswiseVote:
         if rows.tied.any():
             # The first block speaks for the others, unless the estimate did.
             foreseen = is_long(self.seconds(every_class), n_threads) or order.first_row > 0
-            scale = 0.0 if foreseen else problem.n_samples / order.n_samples
+            scale = 0.0 if foreseen else question.n_samples / order.n_samples
             map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=_CHEAPER)
         else:
             map_row_ranges(run, len(rows.own), n_threads)
-        if problem.vote == "majority":
+        if question.vote == "majority":
             for part, train in enumerate(self.trains):
                 self._whole_training_set(out[:, part], train, rows.own, every_class)
         found: Floats = out[place]
@@ -210,7 +210,7 @@ class ClasswiseVote:
         """If k is the size of the training set, everybody votes: the winner is known."""
         winners = np.flatnonzero(train == train.max())
         shares = np.zeros(len(train))
-        shares[winners if self.problem.options.share else winners[:1]] = 1
+        shares[winners if self.question.options.share else winners[:1]] = 1
         shares /= shares.sum()
         for c in np.flatnonzero(self.ks == train.sum()):
             if every_class:
@@ -220,10 +220,10 @@ class ClasswiseVote:
 
     def seconds(self, every_class: bool) -> float:
         """What the votes of all rows take on one core, without ties."""
-        if self.problem.vote == "ranked":
+        if self.question.vote == "ranked":
             return 0.0
         each = class_votes_seconds(
-            self.problem.n_samples, self.depth, self.problem.n_classes, self.ks.tolist(),
+            self.question.n_samples, self.depth, self.question.n_classes, self.ks.tolist(),
             int(self.trains.max()), every_class,
         )  # fmt: skip
         return len(self.trains) * each
@@ -232,94 +232,96 @@ class ClasswiseVote:
     def rounding(self) -> float:
         """Bound on rounding errors: tables, rows at the nodes, products of the classes."""
         k = int(self.ks.max())
-        factors = min(self.problem.n_classes, self.depth)
+        factors = min(self.question.n_classes, self.depth)
         return (16 * self.depth + (k + 3) * (factors + 2) + 64) * UNIT_ROUNDOFF
 
 
-def class_pools(problem: Problem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def class_pools(question: Question) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Candidates of each class for a query of another class, and of the class itself."""
-    if problem.exclusion is not None:
-        pools, own_pools = problem.exclusion.pools(problem.codes, problem.n_classes)
+    if question.exclusion is not None:
+        pools, own_pools = question.exclusion.pools(question.codes, question.n_classes)
         return pools, own_pools
-    sizes = np.bincount(problem.codes, minlength=problem.n_classes)[None, :]
+    sizes = np.bincount(question.codes, minlength=question.n_classes)[None, :]
     return sizes, sizes - 1
 
 
-def component_weights(problem: Problem, component: CountsComponent) -> list[Fraction]:
+def component_weights(question: Question, component: CountsComponent) -> list[Fraction]:
     """What a sample of each class counts in a split with these counts."""
-    sizes = np.bincount(problem.codes, minlength=problem.n_classes).tolist()
+    sizes = np.bincount(question.codes, minlength=question.n_classes).tolist()
     tested = sum(component.test)
     present = sum(1 for count in component.test if count)
     return [
         Fraction(int(count > 0), present * size)
-        if problem.balanced
+        if question.balanced
         else Fraction(count, size * tested)
         for count, size in zip(component.test, sizes, strict=True)
     ]
 
 
-def sample_weights(problem: Problem, component: CountsComponent) -> list[Fraction]:
+def sample_weights(question: Question, component: CountsComponent) -> list[Fraction]:
     """What each sample counts. With an exclusion every query that can be answered counts alike."""
-    if problem.exclusion is None:
-        per_class = component_weights(problem, component)
-        return [per_class[code] for code in problem.codes.tolist()]
-    _, own_pools = class_pools(problem)
-    can_be_right = own_pools[problem.exclusion.groups, problem.codes] > 0
+    if question.exclusion is None:
+        per_class = component_weights(question, component)
+        return [per_class[code] for code in question.codes.tolist()]
+    _, own_pools = class_pools(question)
+    can_be_right = own_pools[question.exclusion.groups, question.codes] > 0
     each = Fraction(1, int(can_be_right.sum()))
     return [each if valid else Fraction(0) for valid in can_be_right]
 
 
-def _float_weights(problem: Problem, component: CountsComponent) -> Floats:
+def _float_weights(question: Question, component: CountsComponent) -> Floats:
     """The same as floats, times the share of splits that have these counts."""
-    if problem.exclusion is None:
-        per_class = [float(component.weight * w) for w in component_weights(problem, component)]
-        return np.array(per_class)[problem.codes]
-    return np.array([float(component.weight * w) for w in sample_weights(problem, component)])
+    if question.exclusion is None:
+        per_class = [float(component.weight * w) for w in component_weights(question, component)]
+        return np.array(per_class)[question.codes]
+    return np.array([float(component.weight * w) for w in sample_weights(question, component)])
 
 
-def solve_class_majority(problem: Problem) -> Solver:
+def solve_class_majority(question: Question) -> Solver:
     """Equal votes under fixed class counts."""
-    return _solve(problem, exact_class_right)
+    return _solve(question, exact_class_right)
 
 
-def solve_class_hits(problem: Problem) -> Solver:
+def solve_class_hits(question: Question) -> Solver:
     """recall@R under fixed class counts: the columns' k are the ranks R."""
-    return _solve(problem, exact_class_hits)
+    return _solve(question, exact_class_hits)
 
 
-def _solve(problem: Problem, exact: Callable[..., Fraction]) -> Solver:
-    return by_law(problem, partial(_in_fractions, exact) if problem.options.exact else _of_one_law)
+def _solve(question: Question, exact: Callable[..., Fraction]) -> Solver:
+    return by_law(
+        question, partial(_in_fractions, exact) if question.options.exact else _of_one_law
+    )
 
 
-def _of_one_law(problem: Problem) -> Solver:
-    law: CountsLaw = problem.columns[0].law
-    vote = ClasswiseVote(problem, [component.train for component in law.components])
-    weights = np.array([_float_weights(problem, component) for component in law.components])
+def _of_one_law(question: Question) -> Solver:
+    law: CountsLaw = question.columns[0].law
+    vote = ClasswiseVote(question, [component.train for component in law.components])
+    weights = np.array([_float_weights(question, component) for component in law.components])
 
     def part(order: NeighborOrder, n_threads: int) -> Floats:
         rows = own_rows(order)
-        values = vote.values(order, n_threads, problem.wants_classes)
-        total = np.zeros((order.n_samples, problem.width))
+        values = vote.values(order, n_threads, question.wants_classes)
+        total = np.zeros((order.n_samples, question.width))
         for vector, weight in enumerate(weights):
             total += values[:, vector] * weight[rows, None]
         return total
 
     def finish(values: Floats) -> Answer:
-        bound = 1.25 * problem.options.tol + vote.rounding
-        return answer_from_rows(problem, values, weights.sum(axis=0), bound, weighted=True)
+        bound = 1.25 * question.options.tol + vote.rounding
+        return answer_from_rows(question, values, weights.sum(axis=0), bound, weighted=True)
 
-    seconds = vote.seconds(problem.wants_classes)
-    return Solver(vote.depth, part, FromRows(problem, finish), seconds, _CHEAPER)
+    seconds = vote.seconds(question.wants_classes)
+    return Solver(vote.depth, part, FromRows(question, finish), seconds, _CHEAPER)
 
 
-def _in_fractions(exact: Callable[..., Fraction], problem: Problem) -> Solver:
+def _in_fractions(exact: Callable[..., Fraction], question: Question) -> Solver:
     """exact=True: Fractions for every sample, at full depth."""
-    codes, options = problem.codes, problem.options
-    pools, own_pools = class_pools(problem)
-    kinds = problem.exclusion.groups if problem.exclusion else np.zeros_like(codes)
-    components = problem.columns[0].law.components
+    codes, options = question.codes, question.options
+    pools, own_pools = class_pools(question)
+    kinds = question.exclusion.groups if question.exclusion else np.zeros_like(codes)
+    components = question.columns[0].law.components
     weights = [
-        [component.weight * w for w in sample_weights(problem, component)]
+        [component.weight * w for w in sample_weights(question, component)]
         for component in components
     ]
     of_samples = [sum(parts, Fraction(0)) for parts in zip(*weights, strict=True)]
@@ -327,13 +329,13 @@ def _in_fractions(exact: Callable[..., Fraction], problem: Problem) -> Solver:
     def line(order: NeighborOrder, row: int) -> list[Any]:
         sample = order.first_row + row
         if not of_samples[sample]:
-            return [None] * len(problem.columns)
+            return [None] * len(question.columns)
         pool = pools[kinds[sample]].tolist()
         pool[codes[sample]] = int(own_pools[kinds[sample], codes[sample]])
-        totals = [Fraction(0)] * len(problem.columns)
+        totals = [Fraction(0)] * len(question.columns)
         for component, weight in zip(components, weights, strict=True):
             drawn = [min(pair) for pair in zip(pool, component.train, strict=True)]
-            for c, column in enumerate(problem.columns):
+            for c, column in enumerate(question.columns):
                 if weight[sample]:
                     totals[c] += weight[sample] * exact(
                         order, row, codes, pool, drawn, column.k,
@@ -341,4 +343,4 @@ def _in_fractions(exact: Callable[..., Fraction], problem: Problem) -> Solver:
                     )  # fmt: skip
         return [total / of_samples[sample] for total in totals]
 
-    return in_fractions(line, problem.n_samples - 1, of_samples)
+    return in_fractions(line, question.n_samples - 1, of_samples)

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import comb
 
 from allsplits.exact.laws.class_counts.fractions import exact_class_right
-from allsplits.exact.question import Problem
+from allsplits.exact.question import Question
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 from allsplits.splits import EpisodeLaw
@@ -20,10 +20,10 @@ _MOST_CLASS_SETS = 20_000
 
 
 def every_class_set(
-    problem: Problem, law: EpisodeLaw
+    question: Question, law: EpisodeLaw
 ) -> Callable[[NeighborOrder, int], list[Fraction]]:
     """P(right) of a row, by its order and number."""
-    codes, n_classes = problem.codes, problem.n_classes
+    codes, n_classes = question.codes, question.n_classes
     n_sets = comb(n_classes - 1, law.n_way - 1)
     if n_sets > _MOST_CLASS_SETS:
         raise UnsupportedError(
@@ -40,8 +40,8 @@ def every_class_set(
             train = [law.k_shot if c == y or c in chosen else 0 for c in range(n_classes)]
             total += exact_class_right(
                 order, row, codes, pools, train, 1,
-                average=problem.options.average, share=problem.options.share,
+                average=question.options.average, share=question.options.share,
             )  # fmt: skip
-        return [total / n_sets] * len(problem.columns)
+        return [total / n_sets] * len(question.columns)
 
     return line

@@ -17,7 +17,7 @@ from allsplits.exact.effort import episode_seconds
 from allsplits.exact.laws.episodes._kernels import episode_scores
 from allsplits.exact.laws.episodes.fractions import every_class_set
 from allsplits.exact.masses import UNIT_ROUNDOFF
-from allsplits.exact.question import Problem, neighbor_labels, own_rows
+from allsplits.exact.question import Question, neighbor_labels, own_rows
 from allsplits.exact.ties import tie_rules
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
@@ -28,19 +28,19 @@ __all__ = ["solve_episodes"]
 Floats = NDArray[np.float64]
 
 
-def _weights(problem: Problem) -> list[Fraction]:
+def _weights(question: Question) -> list[Fraction]:
     """The classes of an episode count equally, so does every class in the end."""
-    sizes = np.bincount(problem.codes, minlength=problem.n_classes)
-    return [Fraction(1, problem.n_classes * int(sizes[y])) for y in problem.codes]
+    sizes = np.bincount(question.codes, minlength=question.n_classes)
+    return [Fraction(1, question.n_classes * int(sizes[y])) for y in question.codes]
 
 
 class _EpisodeVote:
     """P(right) of the rows of a block, or P(every class) if values of samples are wanted."""
 
-    def __init__(self, problem: Problem, law: EpisodeLaw) -> None:
-        self.law, self.codes, self.average = law, problem.codes, problem.options.average
-        self.classes = problem.want_samples
-        self.width = problem.width
+    def __init__(self, question: Question, law: EpisodeLaw) -> None:
+        self.law, self.codes, self.average = law, question.codes, question.options.average
+        self.classes = question.want_samples
+        self.width = question.width
         self.sizes = np.array(law.class_sizes)
         self.rules = tie_rules(1)
         self.tables = _silence_tables(self.sizes, law.k_shot)
@@ -74,24 +74,28 @@ def _silence_tables(
     return (ends - pools.ravel() - 1).reshape(pools.shape), silent, first
 
 
-def solve_episodes(problem: Problem) -> Solver:
+def solve_episodes(question: Question) -> Solver:
     """1-NN over all episodes."""
-    law: EpisodeLaw = problem.columns[0].law
-    if any(column.k != 1 for column in problem.columns):
+    law: EpisodeLaw = question.columns[0].law
+    if any(column.k != 1 for column in question.columns):
         raise UnsupportedError(
             "Episodes are supported for n_neighbors=1; "
-            f"got n_neighbors={max(column.k for column in problem.columns)}. ClassCounts takes any "
-            "n_neighbors when all classes are in every episode"
+            f"got n_neighbors={max(column.k for column in question.columns)}. ClassCounts takes "
+            "any n_neighbors when all classes are in every episode"
         )
-    if problem.options.exact:
-        return in_fractions(every_class_set(problem, law), problem.n_samples - 1, _weights(problem))
-    vote = _EpisodeVote(problem, law)
+    if question.options.exact:
+        return in_fractions(
+            every_class_set(question, law), question.n_samples - 1, _weights(question)
+        )
+    vote = _EpisodeVote(question, law)
 
     def finish(values: Floats) -> Answer:
-        weight = np.array([float(w) for w in _weights(problem)])
-        rounding = (8 * problem.n_samples + 4 * problem.n_classes * law.n_way + 64) * UNIT_ROUNDOFF
-        return answer_from_rows(problem, values, weight, rounding)
+        weight = np.array([float(w) for w in _weights(question)])
+        rounding = (
+            8 * question.n_samples + 4 * question.n_classes * law.n_way + 64
+        ) * UNIT_ROUNDOFF
+        return answer_from_rows(question, values, weight, rounding)
 
-    depth = problem.n_samples - 1
-    seconds = episode_seconds(problem.n_samples, depth, problem.n_classes, law.n_way)
-    return Solver(depth, vote, FromRows(problem, finish), seconds)
+    depth = question.n_samples - 1
+    seconds = episode_seconds(question.n_samples, depth, question.n_classes, law.n_way)
+    return Solver(depth, vote, FromRows(question, finish), seconds)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.masses import column_value
-from allsplits.exact.question import Problem
+from allsplits.exact.question import Question
 from allsplits.orders import NeighborOrder
 
 __all__ = ["exact_hits", "exact_right", "groups_of"]
@@ -84,14 +84,14 @@ def _weigh(subsets: Sequence[Number], g: int, t: int) -> Number:
     return total
 
 
-def exact_right(problem: Problem, order: NeighborOrder, row: int) -> list[Fraction]:
+def exact_right(question: Question, order: NeighborOrder, row: int) -> list[Fraction]:
     """P(right) of a row for each column, as Fractions."""
-    codes, share = problem.codes, problem.options.share
+    codes, share = question.codes, question.options.share
     own = int(codes[order.first_row + row])
-    by_prefix: dict[int, dict[int, Number]] = {column.k: {} for column in problem.columns}
+    by_prefix: dict[int, dict[int, Number]] = {column.k: {} for column in question.columns}
     counts: dict[int, int] = {}
     s = 0
-    for group in groups_of(order, row, problem.options.average):
+    for group in groups_of(order, row, question.options.average):
         labels = codes[group].tolist()
         tied = {c: labels.count(c) for c in set(labels)}
         rivals = tuple(
@@ -109,16 +109,16 @@ def exact_right(problem: Problem, order: NeighborOrder, row: int) -> list[Fracti
         for c, number in tied.items():
             counts[c] = counts.get(c, 0) + number
         s += len(group)
-    return [column_value(column, by_prefix[column.k]) for column in problem.columns]
+    return [column_value(column, by_prefix[column.k]) for column in question.columns]
 
 
-def exact_hits(problem: Problem, order: NeighborOrder, row: int) -> list[Fraction]:
+def exact_hits(question: Question, order: NeighborOrder, row: int) -> list[Fraction]:
     """P(any of the R nearest is right) of a row for each column, as Fractions."""
-    codes = problem.codes
+    codes = question.codes
     own = codes[order.first_row + row]
-    by_prefix: dict[int, dict[int, Number]] = {column.k: {} for column in problem.columns}
+    by_prefix: dict[int, dict[int, Number]] = {column.k: {} for column in question.columns}
     s = others = 0
-    for group in groups_of(order, row, problem.options.average):
+    for group in groups_of(order, row, question.options.average):
         g = len(group)
         g_others = int(np.sum(codes[group] != own))
         for k, values in by_prefix.items():
@@ -127,4 +127,4 @@ def exact_hits(problem: Problem, order: NeighborOrder, row: int) -> list[Fractio
                 values[s + t] = comb(s + t, k) - _weigh(missed, g, t)
         others += g_others
         s += g
-    return [column_value(column, by_prefix[column.k]) for column in problem.columns]
+    return [column_value(column, by_prefix[column.k]) for column in question.columns]

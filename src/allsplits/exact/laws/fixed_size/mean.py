@@ -23,7 +23,7 @@ from allsplits.exact.masses import (
     deepest_prefix,
     prefixes_for,
 )
-from allsplits.exact.question import Problem, own_rows
+from allsplits.exact.question import Question, own_rows
 from allsplits.orders import NeighborOrder
 
 __all__ = ["solve_mean"]
@@ -57,33 +57,33 @@ class _MeanErrors:
         return out
 
 
-def solve_mean(problem: Problem) -> Solver:
+def solve_mean(question: Question) -> Solver:
     """Negative mean squared error of the mean of k neighbours."""
-    if problem.options.exact:
-        n = problem.n_samples
-        line = partial(_exact_errors, problem, [Fraction(y) for y in problem.targets.tolist()])
-        return in_fractions(line, deepest_prefix(problem.columns), [Fraction(1, n)] * n)
-    prefixes = prefixes_for(problem.columns, problem.options.tol)
-    part = _MeanErrors(problem.targets, prefixes, problem.options.average)
+    if question.options.exact:
+        n = question.n_samples
+        line = partial(_exact_errors, question, [Fraction(y) for y in question.targets.tolist()])
+        return in_fractions(line, deepest_prefix(question.columns), [Fraction(1, n)] * n)
+    prefixes = prefixes_for(question.columns, question.options.tol)
+    part = _MeanErrors(question.targets, prefixes, question.options.average)
 
     def finish(errors: Floats) -> Answer:
         # No squared error exceeds the square of the range of the targets.
-        worst = float(np.ptp(problem.targets)) ** 2
+        worst = float(np.ptp(question.targets)) ** 2
         rounding = (24 * prefixes.depth + 64) * UNIT_ROUNDOFF
-        return answer_from_rows(problem, -errors, None, (prefixes.missing + rounding) * worst)
+        return answer_from_rows(question, -errors, None, (prefixes.missing + rounding) * worst)
 
-    return Solver(prefixes.depth, part, FromRows(problem, finish))
+    return Solver(prefixes.depth, part, FromRows(question, finish))
 
 
 def _exact_errors(
-    problem: Problem, targets: list[Fraction], order: NeighborOrder, row: int
+    question: Question, targets: list[Fraction], order: NeighborOrder, row: int
 ) -> list[Fraction]:
     """Minus the expected squared error of a row for each column."""
     own = targets[order.first_row + row]
-    ks = {column.k for column in problem.columns}
+    ks = {column.k for column in question.columns}
     by_prefix: dict[int, dict[int, Fraction]] = {k: {} for k in ks}
     s, L, Q = 0, Fraction(0), Fraction(0)
-    for group in groups_of(order, row, problem.options.average):
+    for group in groups_of(order, row, question.options.average):
         g = len(group)
         differences = [targets[j] - own for j in group.tolist()]
         L_group = sum(differences, Fraction(0))
@@ -101,5 +101,5 @@ def _exact_errors(
                     by_prefix[k][j] = (squares + both * products) / (k * j)
         s, L, Q = s + g, L + L_group, Q + Q_group
     return [
-        -column_value(column, by_prefix[column.k], per_subset=False) for column in problem.columns
+        -column_value(column, by_prefix[column.k], per_subset=False) for column in question.columns
     ]

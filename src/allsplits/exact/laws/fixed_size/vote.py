@@ -1,4 +1,4 @@
-"""Laws of fixed size or independent draws, equal votes: which computation answers a problem."""
+"""Laws of fixed size or independent draws, equal votes: which computation answers a question."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from allsplits.exact.laws.fixed_size.tally import (
 )
 from allsplits.exact.laws.fixed_size.two_classes import TwoClassVote, vote_for_every_class
 from allsplits.exact.masses import UNIT_ROUNDOFF, Column, Prefixes, deepest_prefix, prefixes_for
-from allsplits.exact.question import Problem
+from allsplits.exact.question import Question
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import NeighborOrder
 from allsplits.splits import SizeLaw
@@ -35,77 +35,77 @@ __all__ = ["class_weights", "sample_weights", "solve_majority", "solve_ranked"]
 Floats = NDArray[np.float64]
 
 
-def class_weights(problem: Problem) -> list[Fraction]:
+def class_weights(question: Question) -> list[Fraction]:
     """What one sample of each class counts in the score."""
-    if not problem.balanced:
-        return [Fraction(1, problem.n_samples)] * problem.n_classes
-    sizes = np.bincount(problem.codes, minlength=problem.n_classes)
-    return [Fraction(1, problem.n_classes * int(size)) for size in sizes]
+    if not question.balanced:
+        return [Fraction(1, question.n_samples)] * question.n_classes
+    sizes = np.bincount(question.codes, minlength=question.n_classes)
+    return [Fraction(1, question.n_classes * int(size)) for size in sizes]
 
 
-def sample_weights(problem: Problem) -> NDArray[np.float64]:
+def sample_weights(question: Question) -> NDArray[np.float64]:
     """What each sample counts in the score."""
-    weights = np.array([float(w) for w in class_weights(problem)])
-    return weights[problem.codes]
+    weights = np.array([float(w) for w in class_weights(question)])
+    return weights[question.codes]
 
 
-def solve_majority(problem: Problem) -> Solver:
+def solve_majority(question: Question) -> Solver:
     """Equal votes: integers, a tally, or sample by sample."""
-    if problem.options.exact:
-        return _in_fractions(problem, exact_right)
-    if not problem.want_samples and _needs_whole_order_for_nearest(problem):
-        return _nearest_tally(problem)
-    prefixes = prefixes_for(problem.columns, problem.options.tol)
-    two_classes = problem.n_classes == 2 and not problem.want_samples
-    if two_classes and TwoClassTally.fits(prefixes.depth, problem.n_samples):
-        return _two_class_tally(problem, prefixes)
-    if problem.want_samples:
-        vote = vote_for_every_class(prefixes, problem.n_classes, problem.options)
-        solver = _by_sample(problem, prefixes, vote.every_class, vote.rounding)
+    if question.options.exact:
+        return _in_fractions(question, exact_right)
+    if not question.want_samples and _needs_whole_order_for_nearest(question):
+        return _nearest_tally(question)
+    prefixes = prefixes_for(question.columns, question.options.tol)
+    two_classes = question.n_classes == 2 and not question.want_samples
+    if two_classes and TwoClassTally.fits(prefixes.depth, question.n_samples):
+        return _two_class_tally(question, prefixes)
+    if question.want_samples:
+        vote = vote_for_every_class(prefixes, question.n_classes, question.options)
+        solver = _by_sample(question, prefixes, vote.every_class, vote.rounding)
     else:
         vote = MajorityVote(
             prefixes,
-            problem.n_classes,
-            average_distance_ties=problem.options.average,
-            share=problem.options.share,
+            question.n_classes,
+            average_distance_ties=question.options.average,
+            share=question.options.share,
         )
-        solver = _by_sample(problem, prefixes, vote.right, vote.rounding)
-    return solver if isinstance(vote, TwoClassVote) else _announced(problem, vote, solver)
+        solver = _by_sample(question, prefixes, vote.right, vote.rounding)
+    return solver if isinstance(vote, TwoClassVote) else _announced(question, vote, solver)
 
 
-def _announced(problem: Problem, vote: MajorityVote, solver: Solver) -> Solver:
+def _announced(question: Question, vote: MajorityVote, solver: Solver) -> Solver:
     """The solver with an estimate of its work, or with a look at its first rows."""
     k = int(vote.prefixes.ks.max())
-    seconds = uniform_votes_seconds(problem.n_samples, vote.prefixes.depth, problem.n_classes, k)
-    if not is_long(seconds, thread_count(problem.options.n_jobs)):
-        vote.rows_in_all = problem.n_samples
+    seconds = uniform_votes_seconds(question.n_samples, vote.prefixes.depth, question.n_classes, k)
+    if not is_long(seconds, thread_count(question.options.n_jobs)):
+        vote.rows_in_all = question.n_samples
     return solver._replace(seconds=seconds, cheaper=CHEAPER)
 
 
-def _needs_whole_order_for_nearest(problem: Problem) -> bool:
+def _needs_whole_order_for_nearest(question: Question) -> bool:
     """Whether all columns are 1-NN of fixed size and the smallest size needs every neighbour."""
-    columns = problem.columns
+    columns = question.columns
     if not all(column.k == 1 and isinstance(column.law, SizeLaw) for column in columns):
         return False
     smallest = min(columns, key=lambda column: column.law.smallest_training_set)
-    return prefixes_for([smallest], problem.options.tol).depth == problem.n_samples - 1
+    return prefixes_for([smallest], question.options.tol).depth == question.n_samples - 1
 
 
-def solve_ranked(problem: Problem) -> Solver:
+def solve_ranked(question: Question) -> Solver:
     """recall@R: the columns' k are the ranks R.
 
     A training set smaller than R is looked at whole, so a column may be a mixture of ranks.
     """
-    parts = [(c, *part) for c, column in enumerate(problem.columns) for part in _by_size(column)]
+    parts = [(c, *part) for c, column in enumerate(question.columns) for part in _by_size(column)]
     mixing = [
         [w if c == line else Fraction(0) for c, w, _ in parts]
-        for line in range(len(problem.columns))
+        for line in range(len(question.columns))
     ]
-    by_size = problem.with_columns([part for _, _, part in parts])
-    if problem.options.exact:
+    by_size = question.with_columns([part for _, _, part in parts])
+    if question.options.exact:
         return _in_fractions(by_size, partial(_mixed_hits, mixing))
-    prefixes = prefixes_for(by_size.columns, problem.options.tol)
-    vote = RankedHit(prefixes, average_distance_ties=problem.options.average)
+    prefixes = prefixes_for(by_size.columns, question.options.tol)
+    vote = RankedHit(prefixes, average_distance_ties=question.options.average)
     solver = _by_sample(by_size, prefixes, vote.right, vote.rounding)
     matrix = np.array(mixing, dtype=np.float64)
 
@@ -123,9 +123,9 @@ def solve_ranked(problem: Problem) -> Solver:
 
 
 def _mixed_hits(
-    mixing: list[list[Fraction]], problem: Problem, order: NeighborOrder, row: int
+    mixing: list[list[Fraction]], question: Question, order: NeighborOrder, row: int
 ) -> list[Fraction]:
-    values = exact_hits(problem, order, row)
+    values = exact_hits(question, order, row)
     return [sum((w * v for w, v in zip(line, values, strict=True)), Fraction(0)) for line in mixing]
 
 
@@ -152,7 +152,7 @@ class _Tallied(NamedTuple):
 
 
 def _by_sample(
-    problem: Problem,
+    question: Question,
     prefixes: Prefixes,
     compute: Callable[[NeighborOrder, NDArray[np.int32], int], Floats],
     rounding: float,
@@ -160,24 +160,24 @@ def _by_sample(
     """Values of every sample, or of every class for every sample, kept until the end."""
 
     def part(order: NeighborOrder, n_threads: int) -> Floats:
-        return compute(order, problem.codes, n_threads)
+        return compute(order, question.codes, n_threads)
 
     def finish(values: Floats) -> Answer:
         bound = prefixes.missing + rounding
-        return answer_from_rows(problem, values, sample_weights(problem), bound)
+        return answer_from_rows(question, values, sample_weights(question), bound)
 
-    return Solver(prefixes.depth, part, FromRows(problem, finish))
+    return Solver(prefixes.depth, part, FromRows(question, finish))
 
 
-def _two_class_tally(problem: Problem, prefixes: Prefixes) -> Solver:
+def _two_class_tally(question: Question, prefixes: Prefixes) -> Solver:
     count = PrefixCounter(
-        problem.codes, prefixes.depth, problem.n_samples - 1, problem.options.average
+        question.codes, prefixes.depth, question.n_samples - 1, question.options.average
     )
     tally = TwoClassTally(count)
 
     def finish() -> Answer:
-        weights = np.array([float(w) for w in class_weights(problem)])
-        right = tally.right(prefixes, problem.options.share)
+        weights = np.array([float(w) for w in class_weights(question)])
+        right = tally.right(prefixes, question.options.share)
         # The table's own sums and the tie shares (one step per member) round as well.
         rounding = VoteTable.rounding(prefixes, 2) + 8 * prefixes.depth * UNIT_ROUNDOFF
         return Answer(scores=right @ weights, error_bound=prefixes.missing + rounding)
@@ -185,36 +185,36 @@ def _two_class_tally(problem: Problem, prefixes: Prefixes) -> Solver:
     return Solver(prefixes.depth, count, _Tallied(tally.add, finish))
 
 
-def _nearest_tally(problem: Problem) -> Solver:
+def _nearest_tally(question: Question) -> Solver:
     """1-NN at full depth: every training size from one table."""
-    per_class = class_weights(problem)
+    per_class = class_weights(question)
     equal = len(set(per_class)) == 1
-    kinds = np.zeros_like(problem.codes) if equal else problem.codes
-    count = NearestCounter(problem.codes, kinds, problem.n_samples - 1, problem.options.average)
+    kinds = np.zeros_like(question.codes) if equal else question.codes
+    count = NearestCounter(question.codes, kinds, question.n_samples - 1, question.options.average)
     tally = NearestTally(count)
-    sizes = np.array([c.train for column in problem.columns for c in column.law.components])
+    sizes = np.array([c.train for column in question.columns for c in column.law.components])
 
     def finish() -> Answer:
         right, rounding = tally.right(sizes)
         weights = per_class[:1] if equal else per_class
         by_size = right @ np.array([float(w) for w in weights])
-        scores, bounds = np.zeros(len(problem.columns)), np.zeros(len(problem.columns))
+        scores, bounds = np.zeros(len(question.columns)), np.zeros(len(question.columns))
         position = 0
-        for c, column in enumerate(problem.columns):
+        for c, column in enumerate(question.columns):
             for component in column.law.components:
                 scores[c] += float(component.weight) * by_size[position]
                 bounds[c] += float(component.weight) * rounding[position]
                 position += 1
         return Answer(scores=scores, error_bound=bounds)
 
-    return Solver(problem.n_samples - 1, count, _Tallied(tally.add, finish))
+    return Solver(question.n_samples - 1, count, _Tallied(tally.add, finish))
 
 
-def _in_fractions(problem: Problem, line: Callable[..., list[Fraction]]) -> Solver:
+def _in_fractions(question: Question, line: Callable[..., list[Fraction]]) -> Solver:
     """exact=True: Fractions for every sample, at the full depth the law can reach."""
-    per_class = class_weights(problem)
+    per_class = class_weights(question)
     return in_fractions(
-        partial(line, problem),
-        deepest_prefix(problem.columns),
-        [per_class[code] for code in problem.codes],
+        partial(line, question),
+        deepest_prefix(question.columns),
+        [per_class[code] for code in question.codes],
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from allsplits.exact.answer import Solver, in_fractions
 from allsplits.exact.laws.fixed_size.fractions import groups_of
-from allsplits.exact.question import Problem
+from allsplits.exact.question import Question
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 from allsplits.splits import GroupLaw
@@ -21,7 +21,7 @@ __all__ = ["solve_in_fractions"]
 _MOST_SPLITS = 20_000
 
 
-def solve_in_fractions(problem: Problem, law: GroupLaw) -> Solver:
+def solve_in_fractions(question: Question, law: GroupLaw) -> Solver:
     """Equal votes or recall@R."""
     if law.n_splits > _MOST_SPLITS:
         raise UnsupportedError(
@@ -39,14 +39,14 @@ def solve_in_fractions(problem: Problem, law: GroupLaw) -> Solver:
 
     def line(order: NeighborOrder, row: int) -> list[Fraction]:
         own = groups[order.first_row + row]
-        totals = [Fraction(0)] * len(problem.columns)
+        totals = [Fraction(0)] * len(question.columns)
         for trains, share in tested_in[own]:
-            for c, column in enumerate(problem.columns):
-                totals[c] += share * _right(problem, order, row, groups, trains, column.k)
+            for c, column in enumerate(question.columns):
+                totals[c] += share * _right(question, order, row, groups, trains, column.k)
         return [total / of_groups[own] for total in totals]
 
-    weights = _class_balance(problem, [of_groups[group] for group in groups])
-    return in_fractions(line, problem.n_samples - 1, weights)
+    weights = _class_balance(question, [of_groups[group] for group in groups])
+    return in_fractions(line, question.n_samples - 1, weights)
 
 
 def _splits(n_groups: int, n_train: int, n_test: int) -> Iterator[tuple[set[int], set[int]]]:
@@ -56,30 +56,31 @@ def _splits(n_groups: int, n_train: int, n_test: int) -> Iterator[tuple[set[int]
             yield set(trains), set(tests)
 
 
-def _class_balance(problem: Problem, weights: list[Fraction]) -> list[Fraction]:
+def _class_balance(question: Question, weights: list[Fraction]) -> list[Fraction]:
     """Let classes count equally, if that is asked for."""
-    if not problem.balanced:
+    if not question.balanced:
         return weights
-    per_class = [Fraction(0)] * problem.n_classes
-    for y, w in zip(problem.codes, weights, strict=True):
+    per_class = [Fraction(0)] * question.n_classes
+    for y, w in zip(question.codes, weights, strict=True):
         per_class[y] += w
     return [
-        w / (per_class[y] * problem.n_classes) for y, w in zip(problem.codes, weights, strict=True)
+        w / (per_class[y] * question.n_classes)
+        for y, w in zip(question.codes, weights, strict=True)
     ]
 
 
 def _right(
-    problem: Problem, order: NeighborOrder, row: int, groups: list[int], trains: Any, k: int
+    question: Question, order: NeighborOrder, row: int, groups: list[int], trains: Any, k: int
 ) -> Fraction:
     """P(right) for one training set, averaged over the orders of tied neighbours."""
-    codes = problem.codes
+    codes = question.codes
     own = int(codes[order.first_row + row])
     votes: dict[int, int] = {}
     found = 0
-    for bunch in groups_of(order, row, problem.options.average):
+    for bunch in groups_of(order, row, question.options.average):
         labels = [int(codes[j]) for j in bunch.tolist() if groups[j] in trains]
         if found + len(labels) >= k:
-            return _last_bunch(problem, own, votes, labels, k - found)
+            return _last_bunch(question, own, votes, labels, k - found)
         for c in labels:
             votes[c] = votes.get(c, 0) + 1
         found += len(labels)
@@ -88,11 +89,11 @@ def _right(
 
 
 def _last_bunch(
-    problem: Problem, own: int, votes: dict[int, int], labels: list[int], i: int
+    question: Question, own: int, votes: dict[int, int], labels: list[int], i: int
 ) -> Fraction:
     """The last i voters are a uniform subset of the bunch."""
     tied = {c: labels.count(c) for c in set(labels)}
-    if problem.vote == "ranked":
+    if question.vote == "ranked":
         if own in votes:
             return Fraction(1)
         return 1 - Fraction(comb(len(labels) - tied.get(own, 0), i), comb(len(labels), i))
@@ -109,7 +110,7 @@ def _last_bunch(
             continue
         counts = {c: votes.get(c, 0) + extra for c, extra in chosen}
         winners = sorted(c for c, count in counts.items() if count == max(counts.values()))
-        if problem.options.share:
+        if question.options.share:
             total += Fraction(ways * int(own in winners), len(winners))
         else:
             total += ways * int(winners[0] == own)

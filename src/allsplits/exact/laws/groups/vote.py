@@ -15,7 +15,7 @@ from allsplits.exact.effort import group_seconds
 from allsplits.exact.laws.groups._kernels import group_scores
 from allsplits.exact.laws.groups.fractions import solve_in_fractions
 from allsplits.exact.masses import UNIT_ROUNDOFF
-from allsplits.exact.question import Problem, own_rows
+from allsplits.exact.question import Question, own_rows
 from allsplits.exact.ties import legendre_rules
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
@@ -37,22 +37,22 @@ class _GroupVote:
     That share is by the size of their test sets.
     """
 
-    def __init__(self, problem: Problem, law: GroupLaw) -> None:
-        self.problem, self.law = problem, law
+    def __init__(self, question: Question, law: GroupLaw) -> None:
+        self.question, self.law = question, law
         sizes = law.group_sizes
         n_groups = len(sizes)
-        self.ks = np.array([column.k for column in problem.columns])
+        self.ks = np.array([column.k for column in question.columns])
         self.k_max = int(self.ks.max())
         self.constant = law.n_test == 1 or len(set(sizes.tolist())) == 1
         self.three_ways = not self.constant and law.n_train + law.n_test < n_groups
         self.largest_test = int(np.sort(sizes)[-law.n_test :].sum())
         # Whoever is left out, k voters are found this far out.
         left_out = int(np.sort(sizes)[law.n_train - n_groups :].sum())
-        self.depth = min(problem.n_samples - 1, self.k_max + left_out)
+        self.depth = min(question.n_samples - 1, self.k_max + left_out)
         if self.k_max > law.smallest_training_set:
-            self.depth = problem.n_samples - 1
-        self.rules = legendre_rules(self.k_max // 2 + 1 if problem.options.share else 0)
-        self.classes, self.width = problem.wants_classes, problem.width
+            self.depth = question.n_samples - 1
+        self.rules = legendre_rules(self.k_max // 2 + 1 if question.options.share else 0)
+        self.classes, self.width = question.wants_classes, question.width
 
     def check_size(self) -> None:
         """Raise if test sets of unequal size are too many to weigh."""
@@ -69,20 +69,22 @@ class _GroupVote:
         """What the walks of all rows take on one core, at most."""
         n_others = len(self.law.group_sizes) - 1
         n_test = self.law.n_test - 1 if self.three_ways else 0
-        return group_seconds(self.problem.n_samples, n_others, self.law.n_train, n_test, self.k_max)
+        return group_seconds(
+            self.question.n_samples, n_others, self.law.n_train, n_test, self.k_max
+        )
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
-        codes, groups, options = self.problem.codes, self.law.groups, self.problem.options
+        codes, groups, options = self.question.codes, self.law.groups, self.question.options
         rows, neighbors = own_rows(order), order.flat_indices
         labels, neighbor_groups, own, own_groups = (
             codes[neighbors], groups[neighbors], codes[rows], groups[rows]
         )  # fmt: skip
-        ranked = self.problem.vote == "ranked"
+        ranked = self.question.vote == "ranked"
         out, out_weight = np.zeros((order.n_samples, self.width)), np.zeros(order.n_samples)
         map_row_ranges(
             lambda start, stop: group_scores(
                 order.indptr, labels, order.tied, neighbor_groups, own, own_groups, start, stop,
-                self.law.group_sizes, self.problem.n_classes, self.law.n_train, self.law.n_test,
+                self.law.group_sizes, self.question.n_classes, self.law.n_train, self.law.n_test,
                 self.depth, self.classes, ranked, options.average, options.share, self.ks,
                 self.k_max, self.three_ways, self.constant, self.largest_test, *self.rules, out,
                 out_weight,
@@ -94,29 +96,29 @@ class _GroupVote:
         return np.column_stack([out, out_weight])
 
 
-def solve_groups(problem: Problem) -> Solver:
+def solve_groups(question: Question) -> Solver:
     """Equal votes or recall@R; the columns' k are the voters or the ranks."""
-    law: GroupLaw = problem.columns[0].law
-    if problem.options.exact:
-        return solve_in_fractions(problem, law)
-    vote = _GroupVote(problem, law)
+    law: GroupLaw = question.columns[0].law
+    if question.options.exact:
+        return solve_in_fractions(question, law)
+    vote = _GroupVote(question, law)
     vote.check_size()
 
     def finish(values: Floats) -> Answer:
-        weight = _class_balance(problem, values[:, vote.width].copy())
-        votes = 8 * vote.k_max * (problem.n_classes + vote.k_max)
+        weight = _class_balance(question, values[:, vote.width].copy())
+        votes = 8 * vote.k_max * (question.n_classes + vote.k_max)
         rounding = (64 * len(law.group_sizes) + votes + 64) * UNIT_ROUNDOFF
         right = np.ascontiguousarray(values[:, : vote.width])
-        return answer_from_rows(problem, right, weight, rounding)
+        return answer_from_rows(question, right, weight, rounding)
 
-    total = FromRows(problem, finish, width=vote.width + 1)
+    total = FromRows(question, finish, width=vote.width + 1)
     return Solver(vote.depth, vote, total, vote.seconds(), _CHEAPER)
 
 
-def _class_balance(problem: Problem, weight: Floats) -> Floats:
+def _class_balance(question: Question, weight: Floats) -> Floats:
     """Let classes count equally, if that is asked for."""
-    if not problem.balanced:
+    if not question.balanced:
         return weight
-    per_class = np.bincount(problem.codes, weights=weight, minlength=problem.n_classes)
-    balanced: Floats = weight / (per_class[problem.codes] * problem.n_classes)
+    per_class = np.bincount(question.codes, weights=weight, minlength=question.n_classes)
+    balanced: Floats = weight / (per_class[question.codes] * question.n_classes)
     return balanced
