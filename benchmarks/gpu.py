@@ -19,8 +19,8 @@ from allsplits.exact import Column
 from allsplits.exact.laws.fixed_size.majority import MajorityVote
 from allsplits.exact.masses import prefixes_for
 from allsplits.orders import Metric, SearchReport, iter_orders, read_points
-from allsplits.orders.backends._torch_distances import distances_to_items
-from allsplits.orders.backends.torch import TorchSearch
+from allsplits.orders.proposers.torch import TorchSearch
+from allsplits.orders.proposers.torch_distances import distances_to_items
 from allsplits.splits import Samples, resolve_cv
 
 N_SAMPLES, N_FEATURES, N_CLASSES = 1_281_167, 768, 1000

@@ -41,6 +41,6 @@ def client():
 def no_client(monkeypatch: pytest.MonkeyPatch):
     """As if there were no Client, whoever started one before: dask works in threads."""
     dask = pytest.importorskip("dask")
-    monkeypatch.setattr("allsplits.orders.backends.dask._current_client", lambda: None)
+    monkeypatch.setattr("allsplits.orders.cluster.dask._current_client", lambda: None)
     with dask.config.set(scheduler="threads"):
         yield

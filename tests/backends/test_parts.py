@@ -21,8 +21,8 @@ from allsplits import (
     order_neighbors,
     validation_curve,
 )
-from allsplits.orders import _search
-from allsplits.orders.backends import Search
+from allsplits.orders import search as search_file
+from allsplits.orders.protocol import Search
 
 cloudpickle = pytest.importorskip("cloudpickle")
 
@@ -89,7 +89,7 @@ def test_a_part_travels_light_and_changes_nothing(name, monkeypatch):
 
     def listening(points, metric, depth, part, **options):
         seen.append(part)
-        return _search.iter_parts(points, metric, depth, part, **options)
+        return search_file.iter_parts(points, metric, depth, part, **options)
 
     monkeypatch.setattr(sys.modules["allsplits.exact.solve"], "iter_parts", listening)
     QUESTIONS[name]()
@@ -126,20 +126,20 @@ class TwoBlocks(Search):
 
 def test_a_part_runs_beside_the_search_of_the_next_block(monkeypatch):
     search = TwoBlocks()
-    monkeypatch.setattr(_search, "prepare_search", lambda *_: search)
+    monkeypatch.setattr(search_file, "prepare_search", lambda *_: search)
 
     def part(order, n_threads):
         if order.first_row == 0:
             assert search.second_is_searched.wait(20), "the next block waits for this part"
         return order.first_row
 
-    blocks = list(_search.iter_parts(None, None, 5, part))
+    blocks = list(search_file.iter_parts(None, None, 5, part))
     assert [block.parts for block in blocks] == [(0,), (3,)]
 
 
 def test_parts_in_several_threads_give_the_same_bits(monkeypatch):
     pytest.importorskip("torch")
-    monkeypatch.setattr("allsplits.orders.backends.torch._QUERIES", 20)
+    monkeypatch.setattr("allsplits.orders.proposers.torch._QUERIES", 20)
     points = RNG.integers(0, 4, (600, 3)).astype(float)
     labels = RNG.integers(0, 4, 600)
     found = evaluate(CLASSIFIER, points, labels, backend="torch:cpu")

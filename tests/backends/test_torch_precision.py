@@ -13,7 +13,7 @@ RNG = np.random.default_rng(1)
 
 
 def search(X, depth, precisions):
-    from allsplits.orders.backends.torch import TorchSearch
+    from allsplits.orders.proposers.torch import TorchSearch
 
     return TorchSearch(X, Metric.resolve("euclidean"), depth, 1, "cpu", precisions)
 
@@ -30,7 +30,7 @@ def test_one_precision_and_the_comparison_with_everybody(precision, spread):
 
 @pytest.mark.parametrize("precision", ["bfloat16", "float32", "float64"])
 def test_nobody_outside_the_candidates_is_nearer_than_promised(precision):
-    from allsplits.orders.backends._torch_products import Level, ScaledPoints
+    from allsplits.orders.proposers.torch_products import Level, ScaledPoints
 
     X = RNG.standard_normal((2000, 24)) * np.exp(RNG.standard_normal((2000, 1)))
     level = Level(ScaledPoints(torch, torch.as_tensor(X)), getattr(torch, precision))
@@ -45,7 +45,7 @@ def test_nobody_outside_the_candidates_is_nearer_than_promised(precision):
 
 
 def test_slices_of_columns_find_the_same_candidates():
-    from allsplits.orders.backends._torch_products import Level, ScaledPoints
+    from allsplits.orders.proposers.torch_products import Level, ScaledPoints
 
     X = RNG.standard_normal((20_000, 8))
     level = Level(ScaledPoints(torch, torch.as_tensor(X)), torch.float64)

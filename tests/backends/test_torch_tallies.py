@@ -33,7 +33,7 @@ EUCLIDEAN = Metric.resolve("euclidean")
 @pytest.fixture(autouse=True)
 def few_queries_at_a_time(monkeypatch):
     """Several products for each block, several blocks for each call."""
-    monkeypatch.setattr("allsplits.orders.backends.torch._QUERIES", 150)
+    monkeypatch.setattr("allsplits.orders.proposers.torch._QUERIES", 150)
 
 
 def two_classes(n, share):
@@ -86,7 +86,7 @@ def test_ties_by_index_are_counted_on_the_host():
 
 
 def test_no_list_leaves_the_device(monkeypatch):
-    from allsplits.orders.backends.torch import TorchSearch
+    from allsplits.orders.proposers.torch import TorchSearch
 
     def travels(*_, **__):
         raise AssertionError("a neighbour list was asked for")

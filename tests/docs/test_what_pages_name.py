@@ -10,13 +10,7 @@ DOCS = pages.ROOT / "docs"
 ARCHITECTURE, GLOSSARY, MATH = (DOCS / f"{n}.md" for n in ("architecture", "glossary", "math"))
 
 #: Named in the pages and not in the tree yet.
-COMING = {
-    "orders/cluster/",
-    "orders/order.py",
-    "orders/proposers/",
-    "orders/reference.py",
-    "orders/verify.py",
-}
+COMING: set[str] = set()
 #: The same for names of the glossary.
 COMING_NAMES = {"Task", "Work"}
 

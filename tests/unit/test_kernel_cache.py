@@ -18,7 +18,7 @@ SOURCE = Path(allsplits.__file__).parent
 PROGRAM = """
 import os, resource
 import numpy as np
-from allsplits.orders._kernels import mirror_rows
+from allsplits.orders.kernels import mirror_rows
 if "LARGEST_FILE" in os.environ:
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(os.environ["LARGEST_FILE"]),) * 2)
 out = np.array([[0.0, 1.0], [2.0, 0.0]])
@@ -194,12 +194,12 @@ def test_two_writers_never_exchange_their_code(tmp_path):
 
 def test_every_kernel_has_this_cache_whichever_is_imported_first():
     """A room with kernels must import the cache before them."""
-    rooms = {path.parent for path in SOURCE.rglob("_kernels*.py") if "triton" not in path.name}
+    rooms = {path.parent for path in SOURCE.rglob("*kernels*.py") if "triton" not in path.name}
     names = [".".join(("allsplits", *path.relative_to(SOURCE).parts)) for path in sorted(rooms)]
     program = (
         "import sys, importlib; importlib.import_module(sys.argv[1]);"
         "from numba.core.dispatcher import Dispatcher;"
-        "found = [value for name, module in list(sys.modules.items()) if '_kernels' in name"
+        "found = [value for name, module in list(sys.modules.items()) if 'kernels' in name"
         "         for value in vars(module).values() if isinstance(value, Dispatcher)];"
         "kinds = {type(kernel._cache).__name__ for kernel in found};"
         "assert kinds == {'KernelCache'}, kinds"

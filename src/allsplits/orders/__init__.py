@@ -1,16 +1,17 @@
 """Who is nearest to whom: neighbour orders in which ties are data, not sort accidents."""
 
 import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
-from allsplits.orders._effort import search_seconds
-from allsplits.orders._graph import order_from_graph
-from allsplits.orders._index import order_from_index
-from allsplits.orders._metric import Metric
-from allsplits.orders._order import NeighborOrder, SearchReport
-from allsplits.orders._queries import QuerySearch
-from allsplits.orders._search import iter_orders, iter_parts, order_neighbors, read_points
-from allsplits.orders._squares import has_tiny_values
-from allsplits.orders._ties import TIE_TOLERANCE
-from allsplits.orders.backends import CrossSearch, check_backend
+from allsplits.orders.backends import check_backend
+from allsplits.orders.cross import CrossSearch
+from allsplits.orders.effort import search_seconds
+from allsplits.orders.graph import order_from_graph
+from allsplits.orders.index import order_from_index
+from allsplits.orders.metric import Metric
+from allsplits.orders.order import NeighborOrder, SearchReport
+from allsplits.orders.reference import QuerySearch
+from allsplits.orders.search import iter_orders, iter_parts, order_neighbors, read_points
+from allsplits.orders.squares import has_tiny_values
+from allsplits.orders.ties import TIE_TOLERANCE
 
 __all__ = [
     "TIE_TOLERANCE",

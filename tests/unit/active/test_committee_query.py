@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import CommitteeQuery
 from allsplits.exact.laws.fixed_size import two_classes
-from allsplits.orders.backends import cross
+from allsplits.orders import cross
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 2))

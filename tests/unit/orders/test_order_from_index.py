@@ -23,7 +23,7 @@ from allsplits import (
     validation_curve,
 )
 from allsplits.exceptions import InvalidInputError, InvalidTypeError, UnsupportedError
-from allsplits.orders import _index
+from allsplits.orders import index as index_file
 
 DIGITS, LABELS = load_digits(return_X_y=True)
 RNG = np.random.default_rng(0)
@@ -125,7 +125,7 @@ class TestCompleteIndexes:
             assert index.asked == asked
 
     def test_blocks_make_no_difference(self, monkeypatch):
-        monkeypatch.setattr(_index, "_ENTRIES_PER_BLOCK", 1)
+        monkeypatch.setattr(index_file, "_ENTRIES_PER_BLOCK", 1)
         order = order_from_index(NearestNeighbors().fit(X), X, depth=9, allow_approximate=True)
         same_order(order, order_neighbors(X, depth=9))
 

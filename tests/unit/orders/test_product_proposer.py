@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from allsplits.orders import Metric
-from allsplits.orders.backends._candidates import CandidateSearch
-from allsplits.orders.backends._products import ProductProposer
-from allsplits.orders.backends.exact import _NearestProposer, full_euclidean_rows
+from allsplits.orders.candidates import CandidateSearch
+from allsplits.orders.default import _NearestProposer, full_euclidean_rows
+from allsplits.orders.proposers.products import ProductProposer
 
 N, D = 700, 6
 RNG = np.random.default_rng(0)
@@ -64,7 +64,7 @@ def test_float64_takes_over_where_float32_cannot_tell():
 
 
 def test_scores_stay_within_their_room(monkeypatch):
-    monkeypatch.setattr("allsplits.orders.backends._products._MOST_SCORES", 3 * 2 * N)
+    monkeypatch.setattr("allsplits.orders.proposers.products._MOST_SCORES", 3 * 2 * N)
     search, full = searches(DATA["normal"], 12)
     rows = []
     nearest = ProductProposer._nearest

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from allsplits.orders._ties import Ties
-from allsplits.orders.backends._rows import first_of_rows, sort_rows
+from allsplits.orders.ties import Ties
+from allsplits.orders.verify import first_of_rows, sort_rows
 
 TOLERANCE = 2e-12
 

@@ -16,9 +16,9 @@ from sklearn.metrics import DistanceMetric, pairwise_distances
 
 from allsplits._threads import map_row_ranges
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders._kernels_distances import form_rows, norm_rows
-from allsplits.orders._metric import Metric
-from allsplits.orders._squares import SMALLEST, has_tiny_values
+from allsplits.orders.kernels_distances import form_rows, norm_rows
+from allsplits.orders.metric import Metric
+from allsplits.orders.squares import SMALLEST, has_tiny_values
 
 __all__ = ["metric_rows"]
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.orders._metric import Metric
-from allsplits.orders._order import NeighborOrder, pack_rows
-from allsplits.orders.backends._keys import ReferenceKeys
-from allsplits.orders.backends._rows import sort_rows
+from allsplits.orders.keys import ReferenceKeys
+from allsplits.orders.metric import Metric
+from allsplits.orders.order import NeighborOrder, pack_rows
+from allsplits.orders.verify import sort_rows
 
 __all__ = ["CrossSearch"]
 

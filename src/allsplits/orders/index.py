@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from allsplits._threads import map_row_ranges, thread_count
 from allsplits._validation import check_count, check_points
 from allsplits.exceptions import InvalidInputError, InvalidTypeError, UnsupportedError
-from allsplits.orders._graph import check_permission, mark_approximate, sort_found
-from allsplits.orders._kernels import rerank_candidates
-from allsplits.orders._metric import Metric
-from allsplits.orders._order import NeighborOrder, check_room, concatenate, pack_rows
+from allsplits.orders.graph import check_permission, mark_approximate, sort_found
+from allsplits.orders.kernels import rerank_candidates
+from allsplits.orders.metric import Metric
+from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_rows
 
 __all__ = ["order_from_index"]
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.orders._metric import Metric
-from allsplits.orders._squares import has_tiny_values
-from allsplits.orders._ties import Ties
-from allsplits.orders.backends._metric_rows import metric_rows
-from allsplits.orders.backends._rows import squared_rows
+from allsplits.orders.metric import Metric
+from allsplits.orders.metric_rows import metric_rows
+from allsplits.orders.squares import has_tiny_values
+from allsplits.orders.ties import Ties
+from allsplits.orders.verify import squared_rows
 
 __all__ = ["Keys", "ReferenceKeys"]
 

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from allsplits._optional import import_optional
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders._kernels import collect_near, finish_sorted_rows
-from allsplits.orders._metric import Metric
-from allsplits.orders._order import NeighborOrder, pack_rows
-from allsplits.orders._ties import Ties
-from allsplits.orders.backends._dask_points import DaskPoints, dask_points, is_gone
-from allsplits.orders.backends._metric_rows import metric_rows
-from allsplits.orders.backends._protocol import Block, Part, Search, whole_order
-from allsplits.orders.backends._rows import squared_rows
+from allsplits.orders.cluster.points import DaskPoints, dask_points, is_gone
+from allsplits.orders.kernels import collect_near, finish_sorted_rows
+from allsplits.orders.metric import Metric
+from allsplits.orders.metric_rows import metric_rows
+from allsplits.orders.order import NeighborOrder, pack_rows
+from allsplits.orders.protocol import Block, Part, Search, whole_order
+from allsplits.orders.ties import Ties
+from allsplits.orders.verify import squared_rows
 
 __all__ = ["dask_search"]
 

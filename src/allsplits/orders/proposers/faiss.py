@@ -1,7 +1,7 @@
 """Exact Euclidean and cosine orders with FAISS's flat index on the CPU.
 
 FAISS proposes in float32, which is fast and loses digits; its candidates are verified in float64
-(see `_candidates`), so that the order is the same as that of the default search.
+(see `candidates`), so that the order is the same as that of the default search.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._optional import import_optional
-from allsplits.orders._metric import Metric
-from allsplits.orders.backends._candidates import CandidateSearch
-from allsplits.orders.backends._protocol import Search
-from allsplits.orders.backends._single import SinglePoints
-from allsplits.orders.backends.exact import full_euclidean_rows
+from allsplits.orders.candidates import CandidateSearch
+from allsplits.orders.default import full_euclidean_rows
+from allsplits.orders.metric import Metric
+from allsplits.orders.proposers.single import SinglePoints
+from allsplits.orders.protocol import Search
 
 __all__ = ["faiss_search"]
 

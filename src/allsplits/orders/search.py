@@ -10,17 +10,11 @@ from typing import Any
 
 from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_points
-from allsplits.orders._metric import Metric
-from allsplits.orders._order import NeighborOrder, check_room, concatenate
-from allsplits.orders.backends import (
-    Block,
-    Part,
-    Search,
-    check_backend,
-    prepare_search,
-    whole_order,
-)
-from allsplits.orders.backends._dask_points import check_dask_points, is_dask
+from allsplits.orders.backends import check_backend, prepare_search
+from allsplits.orders.cluster.points import check_dask_points, is_dask
+from allsplits.orders.metric import Metric
+from allsplits.orders.order import NeighborOrder, check_room, concatenate
+from allsplits.orders.protocol import Block, Part, Search, whole_order
 
 __all__ = ["iter_orders", "iter_parts", "order_neighbors", "read_points"]
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from allsplits._optional import import_optional
 from allsplits._validation import LARGEST_VALUE
 from allsplits.exceptions import InvalidInputError, UnsupportedError
-from allsplits.orders._metric import Metric
-from allsplits.orders._squares import has_tiny_values
+from allsplits.orders.metric import Metric
+from allsplits.orders.squares import has_tiny_values
 
 __all__ = ["DaskPoints", "check_dask_points", "dask_points", "is_dask", "is_gone"]
 

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
-from allsplits.orders._kernels import rerank_candidates
-from allsplits.orders._order import NeighborOrder, pack_rows, replace_rows
-from allsplits.orders._ties import UNIT_ROUNDOFF
-from allsplits.orders.backends._full import ENTRIES_PER_BLOCK, FullRowSearch
-from allsplits.orders.backends._protocol import Search
+from allsplits.orders.full_rows import ENTRIES_PER_BLOCK, FullRowSearch
+from allsplits.orders.kernels import rerank_candidates
+from allsplits.orders.order import NeighborOrder, pack_rows, replace_rows
+from allsplits.orders.protocol import Search
+from allsplits.orders.ties import UNIT_ROUNDOFF
 
 __all__ = ["CandidateSearch", "Proposer", "expanded_rounding"]
 

@@ -20,10 +20,10 @@ def distances_to_items(torch: Any, points: Any, numbers: Any, items: Any) -> Any
     """Squared distance of each row's point to each of its items, shape of `items`, float64."""
     if points.is_cuda:
         # Importing Triton takes a while, and only GPUs need it.
-        from allsplits.orders.backends import _kernels_triton
+        from allsplits.orders.proposers import kernels_triton
 
-        if _kernels_triton.triton_is_there():
-            return _kernels_triton.squared_distances(torch, points, numbers, items)
+        if kernels_triton.triton_is_there():
+            return kernels_triton.squared_distances(torch, points, numbers, items)
     out = torch.empty(items.shape, dtype=torch.float64, device=points.device)
     step = max(1, _ENTRIES // (items.shape[1] * points.shape[1]))
     for start in range(0, len(items), step):

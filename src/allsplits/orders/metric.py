@@ -14,16 +14,16 @@ from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS, PAIRWISE_DISTAN
 from sklearn.neighbors import VALID_METRICS
 
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders._directions import DIRECTION_ERROR, correlation_directions, directions
-from allsplits.orders._metric_params import (
+from allsplits.orders.directions import DIRECTION_ERROR, correlation_directions, directions
+from allsplits.orders.metric_params import (
     check_feature_count,
     inverse_covariance,
     read_exponent,
     read_params,
     sample_variances,
 )
-from allsplits.orders._squares import squares_underflow
-from allsplits.orders._ties import TIE_TOLERANCE, Ties
+from allsplits.orders.squares import squares_underflow
+from allsplits.orders.ties import TIE_TOLERANCE, Ties
 
 __all__ = ["Metric"]
 

@@ -2,7 +2,7 @@
 
 They see arrays only. `keys` are what rows are sorted by: squared distances for Euclidean
 geometry, plain distances otherwise; `tolerance` is relative to the keys, and `floor` is a
-difference of their roots (see `_ties`).
+difference of their roots (see `ties`).
 """
 
 import numpy as np

@@ -11,9 +11,9 @@ import numpy as np
 
 from allsplits._validation import check_choice
 from allsplits.exceptions import InvalidInputError, UnsupportedError
-from allsplits.orders._metric import Metric
-from allsplits.orders.backends._protocol import Search
-from allsplits.orders.backends.exact import exact_search
+from allsplits.orders.default import exact_search
+from allsplits.orders.metric import Metric
+from allsplits.orders.protocol import Search
 
 __all__ = ["BACKENDS", "check_backend", "choose_backend", "prepare_search"]
 
@@ -37,7 +37,7 @@ def choose_backend(X: Any, metric: Metric) -> str:
         return "exact"
     if not metric.squares_fit(X):
         return "exact"
-    from allsplits.orders.backends._torch_distances import cuda_is_there
+    from allsplits.orders.proposers.torch_distances import cuda_is_there
 
     return "torch" if cuda_is_there() else "exact"
 
@@ -50,7 +50,7 @@ def prepare_search(X: Any, metric: Metric, depth: int, backend: str, n_threads: 
     if backend == "auto":
         backend = choose_backend(X, metric)
     if backend == "dask":
-        from allsplits.orders.backends.dask import dask_search
+        from allsplits.orders.cluster.dask import dask_search
 
         return dask_search(X, metric, depth)
     if not isinstance(X, np.ndarray):
@@ -70,9 +70,9 @@ def prepare_search(X: Any, metric: Metric, depth: int, backend: str, n_threads: 
             "squares of their differences underflow: use backend='exact', or rescale X"
         )
     if backend == "faiss":
-        from allsplits.orders.backends.faiss import faiss_search
+        from allsplits.orders.proposers.faiss import faiss_search
 
         return faiss_search(np.asarray(X, dtype=np.float64), metric, depth, n_threads)
-    from allsplits.orders.backends.torch import TorchSearch
+    from allsplits.orders.proposers.torch import TorchSearch
 
     return TorchSearch(X, metric, depth, n_threads, "cpu" if backend == "torch:cpu" else "cuda")

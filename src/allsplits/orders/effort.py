@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from allsplits.orders._metric import Metric
-from allsplits.orders._order import NeighborOrder
 from allsplits.orders.backends import choose_backend
+from allsplits.orders.metric import Metric
+from allsplits.orders.order import NeighborOrder
 
 __all__ = ["search_seconds"]
 

@@ -1,6 +1,6 @@
 """Exact Euclidean and cosine orders on a GPU (or, for tests, on the CPU) with PyTorch.
 
-A product in low precision proposes 2·depth candidates (see `_torch_products`), they get their true
+A product in low precision proposes 2·depth candidates (see `torch_products`), they get their true
 distances by differences in float64, and a row is accepted when the distance of its last neighbour
 is below what everybody else certainly exceeds. Rows that fail are searched again in float32, then
 in float64, and what even that cannot decide (tie groups larger than the candidates) is compared
@@ -23,18 +23,18 @@ from numpy.typing import NDArray
 from allsplits._optional import import_optional
 from allsplits._threads import map_row_ranges
 from allsplits.exceptions import InvalidInputError, UnsupportedError
-from allsplits.orders._kernels import finish_sorted_rows
-from allsplits.orders._metric import Metric
-from allsplits.orders._order import NeighborOrder, SearchReport, pack_rows, replace_rows
-from allsplits.orders.backends._full import FullRowSearch
-from allsplits.orders.backends._protocol import Block, Part, Search
-from allsplits.orders.backends._torch_distances import (
+from allsplits.orders.full_rows import FullRowSearch
+from allsplits.orders.kernels import finish_sorted_rows
+from allsplits.orders.metric import Metric
+from allsplits.orders.order import NeighborOrder, SearchReport, pack_rows, replace_rows
+from allsplits.orders.proposers.torch_distances import (
     distances_to_all,
     distances_to_items,
     sorted_distances,
 )
-from allsplits.orders.backends._torch_products import Level, ScaledPoints
-from allsplits.orders.backends._torch_rows import DevicePart, DeviceRows, mark_ties
+from allsplits.orders.proposers.torch_products import Level, ScaledPoints
+from allsplits.orders.proposers.torch_rows import DevicePart, DeviceRows, mark_ties
+from allsplits.orders.protocol import Block, Part, Search
 
 __all__ = ["TorchSearch"]
 

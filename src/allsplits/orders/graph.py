@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from allsplits.exceptions import InvalidInputError, InvalidTypeError, UnsupportedError
-from allsplits.orders._kernels import finish_sorted_rows
-from allsplits.orders._order import NeighborOrder, SearchReport, pack_rows
-from allsplits.orders._ties import Ties
+from allsplits.orders.kernels import finish_sorted_rows
+from allsplits.orders.order import NeighborOrder, SearchReport, pack_rows
+from allsplits.orders.ties import Ties
 
 __all__ = ["check_permission", "mark_approximate", "order_from_graph", "sort_found"]
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from allsplits.orders._order import NeighborOrder, SearchReport
+from allsplits.orders.order import NeighborOrder, SearchReport
 
 __all__ = ["Block", "Part", "Search", "whole_order"]
 

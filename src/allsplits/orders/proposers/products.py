@@ -2,7 +2,7 @@
 
 For the order of a row, |y|² - 2xy is as good as the distance, and both terms are one product of
 vectors with one more entry. Products in float32 take half the time of float64, and selecting by
-minima of groups (see `_kernels_select`) takes less than the heaps that a general search keeps.
+minima of groups (see `kernels_select`) takes less than the heaps that a general search keeps.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from allsplits._threads import map_row_ranges
-from allsplits.orders._kernels_select import collect_below, group_minima
-from allsplits.orders.backends._single import SinglePoints
+from allsplits.orders.kernels_select import collect_below, group_minima
+from allsplits.orders.proposers.single import SinglePoints
 
 __all__ = ["ProductProposer"]
 

@@ -1,7 +1,7 @@
 """Exact neighbour orders on the CPU: the default search.
 
 Euclidean geometry (Euclidean, squared, cosine, correlation), shallow orders: products in float32
-propose candidates, which are verified in float64 (see `_products`, `_candidates`); scikit-learn
+propose candidates, which are verified in float64 (see `products`, `candidates`); scikit-learn
 proposes where a tree is faster, and in float64 where float32 is not precise enough. Deep orders and
 all other metrics: full rows of distances, block by block.
 """
@@ -18,17 +18,17 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from allsplits._threads import thread_count
-from allsplits.orders._metric import Metric
-from allsplits.orders.backends._candidates import (
+from allsplits.orders.candidates import (
     CandidateSearch,
     Proposer,
     expanded_rounding,
 )
-from allsplits.orders.backends._full import ENTRIES_PER_BLOCK, FullRowSearch
-from allsplits.orders.backends._metric_rows import metric_rows
-from allsplits.orders.backends._products import ProductProposer
-from allsplits.orders.backends._protocol import Search
-from allsplits.orders.backends._rows import squared_rows
+from allsplits.orders.full_rows import ENTRIES_PER_BLOCK, FullRowSearch
+from allsplits.orders.metric import Metric
+from allsplits.orders.metric_rows import metric_rows
+from allsplits.orders.proposers.products import ProductProposer
+from allsplits.orders.protocol import Search
+from allsplits.orders.verify import squared_rows
 
 __all__ = ["TREE_FEATURES", "exact_search", "full_euclidean_rows"]
 

@@ -16,12 +16,12 @@ from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from allsplits._threads import map_row_ranges, thread_count
-from allsplits.orders._kernels import rerank_candidates
-from allsplits.orders._metric import Metric
-from allsplits.orders.backends._candidates import expanded_rounding
-from allsplits.orders.backends._keys import ReferenceKeys
-from allsplits.orders.backends._rows import first_of_rows, sort_rows
-from allsplits.orders.backends.exact import TREE_FEATURES
+from allsplits.orders.candidates import expanded_rounding
+from allsplits.orders.default import TREE_FEATURES
+from allsplits.orders.kernels import rerank_candidates
+from allsplits.orders.keys import ReferenceKeys
+from allsplits.orders.metric import Metric
+from allsplits.orders.verify import first_of_rows, sort_rows
 
 __all__ = ["QuerySearch"]
 

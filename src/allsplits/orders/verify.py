@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
-from allsplits.orders._kernels import (
+from allsplits.orders.kernels import (
     direct_rows,
     finish_packed_rows,
     first_columns,
     mirror_rows,
 )
-from allsplits.orders._kernels_radix import SHORTEST_ROW, sort_words
-from allsplits.orders._ties import Ties
+from allsplits.orders.kernels_radix import SHORTEST_ROW, sort_words
+from allsplits.orders.ties import Ties
 
 __all__ = ["first_of_rows", "sort_rows", "squared_rows"]
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.orders._order import NeighborOrder, pack_rows
-from allsplits.orders._ties import Ties
-from allsplits.orders.backends._protocol import Search
-from allsplits.orders.backends._rows import sort_rows
+from allsplits.orders.order import NeighborOrder, pack_rows
+from allsplits.orders.protocol import Search
+from allsplits.orders.ties import Ties
+from allsplits.orders.verify import sort_rows
 
 __all__ = ["ENTRIES_PER_BLOCK", "FullRowSearch"]
 
@@ -46,6 +46,7 @@ class FullRowSearch(Search):
         self.rows_per_block = max(16, ENTRIES_PER_BLOCK // n_samples)
 
     def order(self, start: int, stop: int) -> NeighborOrder:
+        """Neighbours of the samples start to stop."""
         packed = self.sorted_rows(np.arange(start, stop))
         return pack_rows(*packed, self.transform, self.depth, self.n_samples - 1, start)
 

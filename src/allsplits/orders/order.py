@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from allsplits._memory import physical_memory
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders._metric import Metric
+from allsplits.orders.metric import Metric
 
 __all__ = [
     "NeighborOrder",
