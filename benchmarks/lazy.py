@@ -15,7 +15,7 @@ from allsplits._threads import thread_count
 from allsplits.lazy._choice import choose
 from allsplits.lazy._paths import LocalData, compute_paths
 from allsplits.lazy._plan import make_plan
-from allsplits.orders import Metric, QuerySearch
+from allsplits.orders import Metric, Reference
 from benchmarks._timing import Result, interleaved, print_results
 
 N_TRAIN = 20_000
@@ -50,8 +50,8 @@ def measure_linear() -> list[Result]:
     data = LocalData(np.ascontiguousarray(train), y[:N_TRAIN, None], 1e-6, True)
     plan = make_plan(1, 2, K_MAX, "best", N_TRAIN, N_FEATURES)
     n_threads = thread_count(None)
-    search = QuerySearch(train, Metric.resolve("euclidean"), K_MAX, n_threads)
-    neighbors = search.nearest(queries)
+    search = Reference(train, Metric.resolve("euclidean"), n_threads)
+    neighbors = search.nearest(queries, K_MAX)
     model = LazyRegressor(1, k_min=2, k_max=K_MAX).fit(train, y[:N_TRAIN])
 
     def after_search():
@@ -62,7 +62,7 @@ def measure_linear() -> list[Result]:
             linear_models_by_qr(train, y, queries[q], neighbors[q])
 
     ours, searching, peer = interleaved(
-        [after_search, lambda: search.nearest(queries), refits], repeats=3
+        [after_search, lambda: search.nearest(queries, K_MAX), refits], repeats=3
     )
     (whole,) = interleaved([lambda: model.predict(queries)], repeats=2)
     what = f"lazy: linear models to k = {K_MAX}, {N_FEATURES} features, {N_LINEAR:,} queries"

@@ -9,7 +9,7 @@ import pytest
 from allsplits import CommitteeQuery
 from allsplits.exact import Options
 from allsplits.exact.laws.fixed_size.committee import Committee
-from allsplits.orders import CrossSearch, Metric
+from allsplits.orders import Metric, Reference
 from oracle import enumerate as oracle
 from oracle.checks import every_tie
 from oracle.compare import assert_close, assert_within_bound
@@ -56,8 +56,8 @@ def test_the_claimed_bound_holds(data, ties):
     classes, codes = np.unique(data.y, return_inverse=True)
     for p, k in cases(data.n):
         committee = Committee(codes.astype(np.int32), len(classes), k, p, Options(**ties))
-        search = CrossSearch(data.X.astype(float), Metric("euclidean"), committee.depth, 1)
-        found = committee.shares(search.order(queries(data).astype(float)), 1)
+        search = Reference(data.X.astype(float), Metric("euclidean"), 1)
+        found = committee.shares(search.of(queries(data).astype(float), committee.depth), 1)
         for row, line in zip(found, enumerated_shares(data, p, k, **ties), strict=True):
             for value, exact in zip(row, line, strict=True):
                 assert_within_bound(value, exact, committee.error_bound, f"p={p} k={k}")

@@ -13,7 +13,7 @@ from allsplits._validation import check_points
 from allsplits.active._labels import PartialLabels
 from allsplits.active._rows import read_rows
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders import CrossSearch, Metric
+from allsplits.orders import Metric, Reference
 
 __all__ = ["Candidates", "read_candidates"]
 
@@ -58,7 +58,7 @@ class Candidates:
         def keys(i: int) -> Array:
             if self.metric.precomputed:
                 return points[:, self.indices[positions[i]]]
-            return CrossSearch(points[i : i + 1], self.metric, 1, 1).keys(points).ravel()
+            return Reference(points[i : i + 1], self.metric, 1).keys(points).rows.ravel()
 
         return keys
 

@@ -17,7 +17,7 @@ from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_fraction, check_labels, check_points
 from allsplits.active._learner import ActiveLearner
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
-from allsplits.orders import CrossSearch, Metric
+from allsplits.orders import Metric, Reference
 
 __all__ = ["POOL_REMAINDER", "Data", "Trial"]
 
@@ -78,15 +78,14 @@ class Data:
     def trial(self, rng: np.random.RandomState) -> Trial:
         """A pool and, if wanted, samples held out from it."""
         if not self.n_held_out:
-            return Trial(self._metric_of(self.X), self.X, self.codes, self.test)
+            return Trial(self.metric.fixed_by_sample(self.X), self.X, self.codes, self.test)
         judges = _stratified(self.codes, self.n_held_out, rng)
         pool = np.setdiff1d(np.arange(len(self.X)), judges)
         columns = pool if self.metric.precomputed else slice(None)
         X, others = self.X[pool][:, columns], self.X[judges][:, columns]
-        return Trial(self._metric_of(X), X, self.codes[pool], (others, self.codes[judges]))
-
-    def _metric_of(self, pool: Floats) -> Metric:
-        return self.metric if self.metric.precomputed else self.metric.fixed_by_sample(pool)
+        return Trial(
+            self.metric.fixed_by_sample(X), X, self.codes[pool], (others, self.codes[judges])
+        )
 
 
 @dataclass(frozen=True)
@@ -110,12 +109,12 @@ class Trial:
         rows, labels = learner.labelled_, learner.labels_.astype(np.int32)
         n_threads = thread_count(learner.n_jobs)
         n_classes = int(max(truth.max(), labels.max())) + 1
-        search = CrossSearch(self.X[rows], self.metric, ks[-1], n_threads)
+        search = Reference(self.X[rows], self.metric, n_threads)
         step = min(search.rows_per_block, max(64, _COUNTS_PER_BLOCK // (ks[-1] * n_classes)))
         wrong = np.zeros(len(ks), dtype=np.int64)
         for start in range(0, len(X), step):
             block = X[start : start + step]
-            order = search.order(block[:, rows] if self.metric.precomputed else block)
+            order = search.of(block[:, rows] if self.metric.precomputed else block, ks[-1])
             wrong += _count_wrong(labels[order.indices], truth[start : start + step], ks, n_classes)
         return wrong / len(X)
 

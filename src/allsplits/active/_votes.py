@@ -15,7 +15,7 @@ from allsplits.active._labels import PartialLabels
 from allsplits.active._utility import UTILITIES
 from allsplits.exact import Options
 from allsplits.exact.laws.fixed_size.committee import Committee
-from allsplits.orders import CrossSearch
+from allsplits.orders import Reference
 
 __all__ = ["Votes", "ask_committee", "choose_batch"]
 
@@ -49,12 +49,12 @@ def ask_committee(
         return Votes(found, np.ones((len(found), 1)), 0.0)
     n_threads = thread_count(options.n_jobs)
     committee = Committee(labels.codes, n_classes, k, leave_out, options)
-    search = CrossSearch(reference, found.metric, committee.depth, n_threads)
+    search = Reference(reference, found.metric, n_threads)
     shares = np.empty((len(found), n_classes))
     with progress_bar(options.progress, "asking the committee", len(found)) as step:
         for start in range(0, len(found), search.rows_per_block):
             stop = min(start + search.rows_per_block, len(found))
-            order = search.order(found.block(start, stop), start)
+            order = search.of(found.block(start, stop), committee.depth, start)
             shares[start:stop] = committee.shares(order, n_threads)
             step(stop - start)
     return Votes(found, shares, committee.error_bound)

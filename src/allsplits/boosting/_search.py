@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.orders import Metric, QuerySearch
+from allsplits.orders import Metric, Reference
 
 __all__ = ["PrototypeSearch"]
 
@@ -25,11 +25,10 @@ class PrototypeSearch:
         n_neighbors: int,
         n_threads: int,
     ) -> None:
-        metric = metric if metric.precomputed else metric.fixed_by_sample(X)
         self.prototypes = prototypes
         self.precomputed = metric.precomputed
         self.n_neighbors = min(n_neighbors, len(prototypes))
-        self.search = QuerySearch(X[prototypes], metric, self.n_neighbors, n_threads)
+        self.search = Reference(X[prototypes], metric.fixed_by_sample(X), n_threads)
 
     def nearest(self, X: NDArray[np.float64]) -> NDArray[np.intp]:
         """Positions of the nearest among the prototypes, shape (n_samples, n_neighbors).
@@ -37,5 +36,6 @@ class PrototypeSearch:
         They come in row order, so that the same neighbours always add up to the same vote.
         """
         queries = X[:, self.prototypes] if self.precomputed else X
-        found: NDArray[np.intp] = np.sort(self.search.nearest(queries), axis=1).astype(np.intp)
+        found = self.search.nearest(queries, self.n_neighbors).astype(np.intp)
+        found.sort(axis=1)
         return found

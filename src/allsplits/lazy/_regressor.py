@@ -29,7 +29,7 @@ from allsplits.lazy._limits import check_ridge, check_spread, check_targets_size
 from allsplits.lazy._paths import LocalData, Paths, compute_paths
 from allsplits.lazy._plan import Plan, count_terms, make_plan
 from allsplits.lazy._results import LocalModels, LocalPaths
-from allsplits.orders import Metric, QuerySearch
+from allsplits.orders import Metric, Reference
 
 __all__ = ["LazyRegressor"]
 
@@ -153,7 +153,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         self._plan = plan
         self._data = LocalData(X, targets, float(self.ridge), not self.penalize_intercept)
         self._one_output = np.ndim(y) == 1
-        self._search = QuerySearch(X, metric, plan.depth, n_threads)
+        self._search = Reference(X, metric.fixed_by_sample(X), n_threads)
         self.k_ranges_ = {part.degree: (part.k_min, part.k_max) for part in plan.ranges}
         return self
 
@@ -275,8 +275,8 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         for low in range(0, len(queries), step):
             block = queries[low : low + step]
             yield compute_paths(
-                self._data, self._plan, block, self._search.nearest(block), self._search.n_threads,
-                coefficients=coefficients,
+                self._data, self._plan, block, self._search.nearest(block, self._plan.depth),
+                self._search.n_threads, coefficients=coefficients,
             )  # fmt: skip
 
     def _shape(self, values: NDArray[Any]) -> NDArray[Any]:

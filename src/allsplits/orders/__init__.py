@@ -2,23 +2,22 @@
 
 import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
 from allsplits.orders.backends import check_backend
-from allsplits.orders.cross import CrossSearch
 from allsplits.orders.effort import search_seconds
 from allsplits.orders.graph import order_from_graph
 from allsplits.orders.index import order_from_index
+from allsplits.orders.kernel_types import TIE_TOLERANCE, UNIT_ROUNDOFF
 from allsplits.orders.metric import Metric
 from allsplits.orders.order import NeighborOrder, SearchReport
-from allsplits.orders.reference import QuerySearch
-from allsplits.orders.search import iter_orders, iter_parts, order_neighbors, read_points
+from allsplits.orders.reference import Reference, order_neighbors
+from allsplits.orders.search import iter_orders, iter_parts, read_points
 from allsplits.orders.squares import has_tiny_values
-from allsplits.orders.ties import TIE_TOLERANCE
 
 __all__ = [
     "TIE_TOLERANCE",
-    "CrossSearch",
+    "UNIT_ROUNDOFF",
     "Metric",
     "NeighborOrder",
-    "QuerySearch",
+    "Reference",
     "SearchReport",
     "check_backend",
     "has_tiny_values",

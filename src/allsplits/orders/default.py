@@ -9,31 +9,22 @@ all other metrics: full rows of distances, block by block.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import threadpool_limits
 
-from allsplits._threads import thread_count
-from allsplits.orders.candidates import (
-    CandidateSearch,
-    Proposer,
-    expanded_rounding,
-)
+from allsplits.orders.candidates import CandidateSearch
 from allsplits.orders.full_rows import ENTRIES_PER_BLOCK, FullRowSearch
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
 from allsplits.orders.proposers.products import ProductProposer
+from allsplits.orders.proposers.proposer import Proposer
+from allsplits.orders.proposers.tree import TREE_FEATURES, NearestProposer
 from allsplits.orders.protocol import Search
 from allsplits.orders.verify import squared_rows
 
-__all__ = ["TREE_FEATURES", "exact_search", "full_euclidean_rows"]
-
-#: Up to this many features a k-d tree beats comparing with everybody (measured).
-TREE_FEATURES = 5
+__all__ = ["exact_search", "full_euclidean_rows"]
 
 Array = NDArray[np.float64]
 
@@ -46,7 +37,7 @@ def exact_search(X: Array, metric: Metric, depth: int, n_threads: int) -> Search
     full = full_euclidean_rows(points, metric, depth, n_threads)
     if _full_rows_are_cheaper(len(points), points.shape[1], depth):
         return full
-    proposers: list[Callable[[], Proposer]] = [partial(_NearestProposer, points, n_threads)]
+    proposers: list[Callable[[], Proposer]] = [partial(NearestProposer, points, n_threads)]
     if points.shape[1] > TREE_FEATURES:
         proposers.insert(0, partial(ProductProposer, points, n_threads))
     return CandidateSearch(points, depth, n_threads, full, proposers)
@@ -89,7 +80,7 @@ def _direct_rows(points: Array, n_threads: int) -> Callable[[NDArray[np.intp]], 
 
 
 def _metric_rows(X: Array, metric: Metric, n_threads: int) -> Callable[[NDArray[np.intp]], Array]:
-    fixed = metric.fixed_by_sample(X) if not metric.precomputed else metric
+    fixed = metric.fixed_by_sample(X)
 
     def rows(numbers: NDArray[np.intp]) -> Array:
         if fixed.precomputed:
@@ -97,25 +88,3 @@ def _metric_rows(X: Array, metric: Metric, n_threads: int) -> Callable[[NDArray[
         return metric_rows(X[numbers], X, fixed, n_threads)
 
     return rows
-
-
-class _NearestProposer:
-    """Candidates by scikit-learn's brute force, or a tree where there are few features."""
-
-    def __init__(self, points: Array, n_threads: int) -> None:
-        self.n_threads = n_threads
-        tree = points.shape[1] <= TREE_FEATURES and len(points) > 2000
-        # Centring keeps the norms, and with them the error of the expanded formula, small.
-        self.centred = points - points.mean(axis=0)
-        self.search = NearestNeighbors(
-            algorithm="kd_tree" if tree else "brute", n_jobs=n_threads
-        ).fit(self.centred)
-        largest = max(points.max(), -points.min())
-        self.rounding = expanded_rounding(self.centred, self.centred, largest)
-
-    def propose(self, start: int, stop: int, n_candidates: int) -> tuple[NDArray[np.int32], Array]:
-        # Looking up the thread pools takes milliseconds: only where it changes anything.
-        limited = self.n_threads < thread_count(None)
-        with threadpool_limits(self.n_threads) if limited else nullcontext():
-            distances, neighbors = self.search.kneighbors(self.centred[start:stop], n_candidates)
-        return neighbors.astype(np.int32), distances[:, -1] ** 2

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.orders.ties import UNIT_ROUNDOFF
+from allsplits.orders.kernel_types import UNIT_ROUNDOFF
 
 __all__ = ["DIRECTION_ERROR", "correlation_directions", "directions"]
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits.orders.kernel_types import SortedRows, Ties
 from allsplits.orders.order import NeighborOrder, pack_rows
 from allsplits.orders.protocol import Search
-from allsplits.orders.ties import Ties
 from allsplits.orders.verify import sort_rows
 
 __all__ = ["ENTRIES_PER_BLOCK", "FullRowSearch"]
@@ -48,12 +48,10 @@ class FullRowSearch(Search):
     def order(self, start: int, stop: int) -> NeighborOrder:
         """Neighbours of the samples start to stop."""
         packed = self.sorted_rows(np.arange(start, stop))
-        return pack_rows(*packed, self.transform, self.depth, self.n_samples - 1, start)
+        return pack_rows(packed, self.transform, self.depth, self.n_samples - 1, start)
 
-    def sorted_rows(
-        self, numbers: NDArray[np.intp]
-    ) -> tuple[NDArray[np.int32], Array, NDArray[np.bool_], NDArray[np.int64]]:
-        """Padded (items, keys, tied, lengths) of the given samples."""
+    def sorted_rows(self, numbers: NDArray[np.intp]) -> SortedRows:
+        """Rows of the given samples."""
         rows = self.rows(numbers)
         rows[np.arange(len(numbers)), numbers] = np.inf
         return sort_rows(rows, self.depth, self.n_samples - 1, self.n_threads, self.ties)
@@ -63,5 +61,5 @@ class FullRowSearch(Search):
         found = []
         for low in range(0, len(numbers), self.rows_per_block):
             part = self.sorted_rows(numbers[low : low + self.rows_per_block])
-            found.append(pack_rows(*part, self.transform, self.depth, self.n_samples - 1, 0))
+            found.append(pack_rows(part, self.transform, self.depth, self.n_samples - 1, 0))
         return found

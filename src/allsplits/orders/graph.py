@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from allsplits.exceptions import InvalidInputError, InvalidTypeError, UnsupportedError
-from allsplits.orders.kernels import finish_sorted_rows
+from allsplits.orders.kernel_types import Ties
 from allsplits.orders.order import NeighborOrder, SearchReport, pack_rows
-from allsplits.orders.ties import Ties
+from allsplits.orders.verify import mark_sorted
 
 __all__ = ["check_permission", "mark_approximate", "order_from_graph", "sort_found"]
 
@@ -91,12 +91,8 @@ def sort_found(
     rank = np.lexsort((items, keys), axis=1)
     sorted_items = np.take_along_axis(items, rank, axis=1).astype(np.int32)
     keys = np.take_along_axis(keys, rank, axis=1)
-    tied = np.empty(keys.shape, dtype=bool)
-    lengths = np.empty(len(items), dtype=np.int64)
-    finish_sorted_rows(sorted_items, keys, tied, lengths, 0, len(items), depth, *Ties())
-    order = pack_rows(
-        sorted_items, keys, tied, lengths, np.asarray, depth, n_samples - 1, first_row
-    )
+    rows, _ = mark_sorted(sorted_items, keys, depth, Ties())
+    order = pack_rows(rows, np.asarray, depth, n_samples - 1, first_row)
     return mark_approximate(source, order)
 
 

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._threads import map_row_ranges, thread_count
+from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_points
 from allsplits.exceptions import InvalidInputError, InvalidTypeError, UnsupportedError
 from allsplits.orders.graph import check_permission, mark_approximate, sort_found
-from allsplits.orders.kernels import rerank_candidates
 from allsplits.orders.metric import Metric
 from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_rows
+from allsplits.orders.verify import rerank
 
 __all__ = ["order_from_index"]
 
@@ -292,21 +292,10 @@ def _true_distances(metric: Metric, X: Array, depth: int, n_threads: int) -> Fin
         own = np.arange(first_row, first_row + n_rows)[:, None]
         # The kernel passes over a row's own number.
         items = np.where(found < 0, own, found).astype(np.int32)
-        keys, tied = np.empty(items.shape), np.empty(items.shape, dtype=bool)
-        lengths = np.empty(n_rows, dtype=np.int64)
         # Nobody is known to be farther than the last one found: every row ends where it ends.
-        last, rounding = np.full(n_rows, np.inf), np.zeros(n_rows)
-        map_row_ranges(
-            lambda start, stop: rerank_candidates(
-                points, start, stop, first_row, items, keys, tied, last, rounding, depth,
-                *metric.squared_ties, lengths,
-            ),
-            n_rows,
-            n_threads,
-        )  # fmt: skip
-        order = pack_rows(
-            items, keys, tied, lengths, metric.from_squared, depth, len(points) - 1, first_row
-        )
+        beyond = np.full(n_rows, np.inf)
+        rows = rerank(points, first_row, items, beyond, depth, metric.squared_ties, n_threads)
+        order = pack_rows(rows, metric.from_squared, depth, len(points) - 1, first_row)
         return mark_approximate("index", order)
 
     return finish

@@ -1,8 +1,7 @@
 """Compiled loops of the neighbour search: true distances, order within ties, where to stop.
 
 They see arrays only. `keys` are what rows are sorted by: squared distances for Euclidean
-geometry, plain distances otherwise; `tolerance` is relative to the keys, and `floor` is a
-difference of their roots (see `ties`).
+geometry, plain distances otherwise; the named state is in `kernel_types`.
 """
 
 import numpy as np
@@ -92,48 +91,49 @@ def _sort(keys, items, start, stop, gap):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _is_tied(before, key, tolerance, floor):
+def _is_tied(before, key, ties):
     """Whether a key counts as equal to the one before it in a sorted row."""
     step = key - before
-    if step <= tolerance * key:
+    if step <= ties.tolerance * key:
         return True
-    return floor > 0.0 and step <= floor * (np.sqrt(key) + np.sqrt(before))
+    return ties.floor > 0.0 and step <= ties.floor * (np.sqrt(key) + np.sqrt(before))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _reach(key, links, tolerance, floor):
+def _reach(key, links, ties):
     """How far a chain of near ties that begins with `key` may have come after so many links."""
-    grown = np.sqrt(key) + floor * links if floor > 0.0 else 0.0
-    return max(key, grown * grown) * (1.0 + 2.0 * tolerance * links)
+    grown = np.sqrt(key) + ties.floor * links if ties.floor > 0.0 else 0.0
+    return max(key, grown * grown) * (1.0 + 2.0 * ties.tolerance * links)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _any_tie(keys, length, tolerance, floor):
+def _any_tie(keys, length, ties):
     """Whether a sorted row has any tie. Without a branch, which makes it a fraction of the work."""
-    ties = 0
+    tolerance, floor = ties.tolerance, ties.floor
+    found = 0
     lower, upper = keys[: max(length - 1, 0)], keys[1:]
     for i in range(len(lower)):
-        ties += upper[i] - lower[i] <= tolerance * upper[i]
+        found += upper[i] - lower[i] <= tolerance * upper[i]
     if floor > 0.0:
         for i in range(len(lower)):
-            ties += upper[i] - lower[i] <= floor * (np.sqrt(upper[i]) + np.sqrt(lower[i]))
-    return ties > 0
+            found += upper[i] - lower[i] <= floor * (np.sqrt(upper[i]) + np.sqrt(lower[i]))
+    return found > 0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _mark_ties(keys, items, tied, length, depth, tolerance, floor):
+def _mark_ties(keys, items, tied, length, depth, ties):
     """Mark tie groups of a sorted row; return where the group containing rank `depth` ends.
 
     Members of a group get the group's first key and are put in row order.
     """
-    if not _any_tie(keys, length, tolerance, floor):
+    if not _any_tie(keys, length, ties):
         for i in range(length):
             tied[i] = False
         return min(depth, length)
     i = np.int64(0)
     while i < length:
         end = i + 1
-        while end < length and _is_tied(keys[end - 1], keys[end], tolerance, floor):
+        while end < length and _is_tied(keys[end - 1], keys[end], ties):
             end += 1
         tied[i] = False
         in_order = True
@@ -151,28 +151,14 @@ def _mark_ties(keys, items, tied, length, depth, tolerance, floor):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def rerank_candidates(
-    points,
-    start,
-    stop,
-    first_row,
-    items,
-    keys,
-    tied,
-    last_approximate,
-    rounding,
-    depth,
-    tolerance,
-    floor,
-    lengths,
-):
+def rerank_candidates(points, first_row, rows, beyond, start, stop, depth, ties):
     """Give candidates their true squared distances, sort, and find where each row may stop.
 
-    The candidates of a row, ended by -1, are the nearest by an approximate squared distance whose
-    error is at most ``rounding[i]``; whoever is not among them is at least ``last_approximate[i] -
-    rounding[i]`` away. A row whose last tie group is not safely below that gets length -1: it has
-    to be searched in full.
+    The candidates of a row, ended by -1, are the items of `rows`; whoever is not among them is at
+    least ``beyond[i]`` away, squared. A row whose last tie group is not safely below that gets
+    length -1: it has to be searched in full.
     """
+    items, keys = rows.items, rows.keys
     n_features = points.shape[1]
     quads = n_features - n_features % 4
     for i in range(start, stop):
@@ -199,13 +185,11 @@ def rerank_candidates(
             keys[i, count] = total
             count += 1
         _sort(keys[i], items[i], np.int64(0), count, np.int64(1))
-        end = _mark_ties(keys[i], items[i], tied[i], count, depth, tolerance, floor)
+        end = _mark_ties(keys[i], items[i], rows.tied[i], count, depth, ties)
         everyone = count == points.shape[0] - 1
-        safe = last_approximate[i] - rounding[i]
         # A tie group carries its first key; a chain of near ties may end later.
-        reach = _reach(keys[i, end - 1], count, tolerance, floor)
-        complete = end >= depth and reach < safe
-        lengths[i] = end if everyone or complete else -1
+        complete = end >= depth and _reach(keys[i, end - 1], count, ties) < beyond[i]
+        rows.lengths[i] = end if everyone or complete else -1
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -228,7 +212,7 @@ def collect_near(rows, thresholds, start, stop, items, keys):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def first_columns(rows, start, stop, tolerance, floor, out):
+def first_columns(rows, start, stop, ties, out):
     """out[i] = the lowest column of the first tie group of row i, which need not be sorted."""
     n = rows.shape[1]
     for i in range(start, stop):
@@ -238,11 +222,11 @@ def first_columns(rows, start, stop, tolerance, floor, out):
             last = row[j] if row[j] < last else last
         # The group grows from its least key, link by link, until nobody joins.
         while True:
-            limit = _reach(last, 1, tolerance, floor)
+            limit = _reach(last, 1, ties)
             grown = last
             first = n
             for j in range(n):
-                if row[j] <= limit and (row[j] <= last or _is_tied(last, row[j], tolerance, floor)):
+                if row[j] <= limit and (row[j] <= last or _is_tied(last, row[j], ties)):
                     grown = max(grown, row[j])
                     first = min(first, j)
             if grown == last:
@@ -252,45 +236,45 @@ def first_columns(rows, start, stop, tolerance, floor, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def finish_sorted_rows(items, keys, tied, lengths, start, stop, depth, tolerance, floor):
+def finish_sorted_rows(rows, start, stop, depth, ties):
     """Ties and ends of rows that are sorted already; infinite keys are no neighbours."""
+    items, keys = rows.items, rows.keys
     for i in range(start, stop):
         n = items.shape[1]
         while n > 0 and keys[i, n - 1] == np.inf:
             n -= 1
-        lengths[i] = _mark_ties(keys[i], items[i], tied[i], n, depth, tolerance, floor)
+        rows.lengths[i] = _mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def finish_packed_rows(
-    rows, packed, bits, complete, start, stop, items, keys, tied, lengths, depth, tolerance, floor
-):
-    """Items, keys, ties and ends of rows from sorted words whose last `bits` are the column.
+def finish_packed_rows(columns, words, rows, start, stop, depth, ties):
+    """Fill in sorted `rows` from sorted words; `columns` are the keys that the words stand for.
 
     Columns displace the last bits of the keys, so neighbours whose keys agree up to there still
     have to be put in order, and whoever is not among the words is at least the last key less those
     bits away. Infinite keys are no neighbours. A row whose last group may go on gets length -1,
-    unless the words are `complete`.
+    unless the words are complete.
     """
+    items, keys = rows.items, rows.keys
     width = items.shape[1]
-    mask = (np.int64(1) << bits) - 1
+    mask = (np.int64(1) << words.bits) - 1
     for i in range(start, stop):
         n = np.int64(0)
         key = 0.0
         unsorted = 0
         for c in range(width):
-            j = packed[i - start, c] & mask
+            j = words.packed[i - start, c] & mask
             # Equal words but for the column are in the order of their columns.
-            unsorted += rows[i, j] < key
-            key = rows[i, j]
+            unsorted += columns[i, j] < key
+            key = columns[i, j]
             n += key != np.inf
             items[i, c] = j
             keys[i, c] = key
         # The subtrahend covers keys too small to have all their bits.
-        safe = key * (1.0 - 2.0 ** (bits - 51)) - 1e-300
+        safe = key * (1.0 - 2.0 ** (words.bits - 51)) - 1e-300
         if unsorted > 0:
             _sort(keys[i], items[i], np.int64(0), width, np.int64(1))
-        end = _mark_ties(keys[i], items[i], tied[i], n, depth, tolerance, floor)
-        everyone = complete or n < width
-        reach = _reach(keys[i, end - 1], n, tolerance, floor)
-        lengths[i] = end if everyone or (end < n and reach < safe) else -1
+        end = _mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
+        everyone = words.complete or n < width
+        certain = end < n and _reach(keys[i, end - 1], n, ties) < safe
+        rows.lengths[i] = end if everyone or certain else -1

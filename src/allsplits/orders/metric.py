@@ -15,6 +15,7 @@ from sklearn.neighbors import VALID_METRICS
 
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders.directions import DIRECTION_ERROR, correlation_directions, directions
+from allsplits.orders.kernel_types import TIE_TOLERANCE, Ties
 from allsplits.orders.metric_params import (
     check_feature_count,
     inverse_covariance,
@@ -23,7 +24,6 @@ from allsplits.orders.metric_params import (
     sample_variances,
 )
 from allsplits.orders.squares import squares_underflow
-from allsplits.orders.ties import TIE_TOLERANCE, Ties
 
 __all__ = ["Metric"]
 
@@ -103,6 +103,8 @@ class Metric:
 
     def fixed_by_sample(self, X: Array) -> Metric:
         """Fill in scalings from the whole sample, so that blocks agree with each other."""
+        if self.precomputed:
+            return self
         self.check_features(X.shape[1])
         if self.boolean and not np.all((X == 0) | (X == 1)):
             warnings.warn(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from allsplits._memory import physical_memory
 from allsplits.exceptions import InvalidInputError
+from allsplits.orders.kernel_types import SortedRows
 from allsplits.orders.metric import Metric
 
 __all__ = [
@@ -120,12 +121,12 @@ class NeighborOrder:
     @property
     def indices(self) -> NDArray[np.intp]:
         """The first `depth` neighbours of each row, shape (n_samples, depth)."""
-        return self.flat_indices[self._rectangle()].astype(np.intp)
+        return self.flat_indices[self.rectangle()].astype(np.intp)
 
     @property
     def distances(self) -> NDArray[np.float64]:
         """Their distances, shape (n_samples, depth)."""
-        return self.flat_distances[self._rectangle()]
+        return self.flat_distances[self.rectangle()]
 
     def tie_groups(self, row: int) -> list[NDArray[np.intp]]:
         """Neighbours of one row as groups of equal distance, nearest group first."""
@@ -133,7 +134,8 @@ class NeighborOrder:
         members = self.flat_indices[start:stop].astype(np.intp)
         return np.split(members, np.flatnonzero(~self.tied[start + 1 : stop]) + 1)
 
-    def _rectangle(self) -> NDArray[np.int64]:
+    def rectangle(self) -> NDArray[np.int64]:
+        """Where the first `depth` entries of each row stand, shape (n_samples, depth)."""
         return self.indptr[:-1, None] + np.arange(self.depth)
 
     def check_depth(self, needed: int) -> None:
@@ -253,16 +255,15 @@ def check_room(n_samples: int, depth: int) -> None:
 
 
 def pack_rows(
-    items: NDArray[np.int32],
-    keys: NDArray[np.float64],
-    tied: NDArray[np.bool_],
-    lengths: NDArray[np.int64],
+    rows: SortedRows,
     transform: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     depth: int,
     n_candidates: int,
     first_row: int,
 ) -> NeighborOrder:
-    """Drop the padding of rectangular rows; `transform` turns sort keys into distances."""
+    """Drop the padding, and rows that are not certain; `transform` turns keys into distances."""
+    items, keys, tied, lengths = rows
+    lengths = np.maximum(lengths, 0)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     if np.all(lengths == items.shape[1]):
         flat = items.ravel(), transform(keys.ravel()), tied.ravel()

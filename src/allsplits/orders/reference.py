@@ -1,134 +1,235 @@
-"""Neighbours of new points in a fixed reference set, nearest first, ties in row order.
+"""Points prepared for questions: who is nearest among themselves, and who to new points.
 
-Euclidean geometry and a large reference set: scikit-learn proposes candidates, they get their true
-distances by differences, and a row is accepted only if everybody who was not proposed is certainly
-farther away. All other rows: distances to every reference. Unlike a `NeighborOrder`, rows are cut
-at `depth` exactly; of a tie group that runs past it the first rows of the reference set are kept.
+One tie rule for all of them (see `kernel_types`): neighbours at equal distance are one tie group,
+orders end with a complete one, and its members stand in row order.
+
+New points: in Euclidean geometry with many references scikit-learn proposes candidates, which are
+verified; otherwise, and where that proves nothing, every query is compared with every reference by
+differences, O(queries · references · features). Both ways have the same bits.
 """
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import threadpool_limits
 
-from allsplits._threads import map_row_ranges, thread_count
-from allsplits.orders.candidates import expanded_rounding
-from allsplits.orders.default import TREE_FEATURES
-from allsplits.orders.kernels import rerank_candidates
-from allsplits.orders.keys import ReferenceKeys
+from allsplits._threads import thread_count
+from allsplits._validation import check_count
+from allsplits.orders.backends import check_backend
+from allsplits.orders.kernel_types import Ties
 from allsplits.orders.metric import Metric
-from allsplits.orders.verify import first_of_rows, sort_rows
+from allsplits.orders.metric_rows import metric_rows
+from allsplits.orders.order import (
+    NeighborOrder,
+    check_room,
+    concatenate,
+    pack_rows,
+    replace_rows,
+)
+from allsplits.orders.proposers.tree import TREE_FEATURES, NearestProposer
+from allsplits.orders.search import iter_orders, read_points
+from allsplits.orders.squares import has_tiny_values
+from allsplits.orders.verify import first_of_rows, rerank, sort_rows, squared_rows
 
-__all__ = ["QuerySearch"]
+__all__ = ["Keys", "Reference", "order_neighbors"]
 
-Array = NDArray[np.float64]
-Items = NDArray[np.int32]
-
-#: Distances are held for this many pairs at a time (32 MiB).
-_ENTRIES_PER_BLOCK = 1 << 22
+#: Distances are held for this many pairs at a time (16 MiB).
+_ENTRIES_PER_BLOCK = 1 << 21
 #: Up to this many references comparing with everybody is faster than proposing (measured).
 _SMALL_REFERENCE = 2000
 #: The same for their values, where the nearest one alone is wanted and there is no tree.
 _SMALL_TABLE = 1_000_000
 
+Array = NDArray[np.float64]
 
-class QuerySearch:
-    """A prepared search; with ``metric="precomputed"`` queries are rows of distances.
+
+class Keys(NamedTuple):
+    """Rows of keys, which of them are tied, and how they become distances."""
+
+    rows: Array
+    ties: Ties
+    transform: Callable[[Array], Array]
+
+
+class Reference:
+    """Points to search in; what a question needs is prepared when it is first asked.
 
     Parameters
     ----------
-    reference : ndarray of shape (n_reference, n_features)
-        Validated points to search in.
+    points : ndarray of shape (n_points, n_features)
+        Validated points. With ``metric="precomputed"`` new points are rows of distances to them.
     metric : Metric
-        How far two points are apart.
-    depth : int
-        How many neighbours to find, at most n_reference.
+        How far two points are apart, scalings included, for questions about new points.
     n_threads : int
         Threads. They do not change the result.
+
+    Attributes
+    ----------
+    rows_per_block : int
+        How many new points at a time keep memory bounded.
     """
 
-    def __init__(self, reference: Array, metric: Metric, depth: int, n_threads: int) -> None:
-        reference = np.ascontiguousarray(reference, dtype=np.float64)
-        self.metric = metric if metric.precomputed else metric.fixed_by_sample(reference)
-        self.n_reference = len(reference)
-        self.depth = depth
+    def __init__(self, points: Any, metric: Metric, n_threads: int) -> None:
+        self.points = points
+        self.metric = metric
         self.n_threads = n_threads
-        self.keys = ReferenceKeys(reference, self.metric, n_threads)
-        self.proposer = None
-        points = self.keys.points
-        if points is not None and _proposing_is_faster(len(points), points.shape[1], depth):
-            self.proposer = _Proposer(points, n_threads)
+        self.rows_per_block = max(8, _ENTRIES_PER_BLOCK // len(points))
 
-    def nearest(self, queries: Array) -> Items:
-        """Row numbers of the `depth` nearest references of each query."""
-        out = np.empty((len(queries), self.depth), dtype=np.int32)
-        missing = np.arange(len(queries))
-        points = None if self.proposer is None else self.keys.query_points(queries)
-        if self.proposer is not None and points is not None:
-            lengths = self._verify_candidates(self.proposer, points, out)
-            missing = np.flatnonzero(lengths < 0)
-        step = max(1, _ENTRIES_PER_BLOCK // self.n_reference)
-        for low in range(0, len(missing), step):
-            rows = missing[low : low + step]
-            out[rows] = self._compare_with_all(queries[rows])
+    def within(
+        self, depth: int, *, backend: str = "auto", block_size: int | None = None
+    ) -> NeighborOrder:
+        """The `depth` nearest of each point among the others."""
+        blocks = iter_orders(
+            self.points, self.metric, depth, backend=backend, block_size=block_size,
+            n_jobs=self.n_threads,
+        )  # fmt: skip
+        known = None if self.metric.precomputed else self.metric
+        return replace(concatenate(list(blocks)), metric=known)
+
+    def of(self, queries: Array, depth: int, first_row: int = 0) -> NeighborOrder:
+        """The `depth` nearest points of each query; rows are numbered from `first_row` on."""
+        at = self._query_points(queries) if self._proposing_is_faster(depth) else None
+        if at is None:
+            return replace(concatenate(self._compared(queries, depth)), first_row=first_row)
+        n_points, ties = len(self.points), self.metric.squared_ties
+        items, beyond = self._proposer.propose_to(at, min(depth + 4 + depth // 8, n_points))
+        # Queries are taken from the table that candidates are taken from.
+        table = np.concatenate([self._proposer.points, at])
+        rows = rerank(table, n_points, items, beyond, depth, ties, self.n_threads)
+        order = pack_rows(rows, self.metric.from_squared, depth, n_points, first_row)
+        failed = np.flatnonzero(rows.lengths < 0)
+        return replace_rows(order, failed, self._compared(queries[failed], depth))
+
+    def nearest(self, queries: Array, k: int) -> NDArray[np.int32]:
+        """Row numbers of the k nearest points, the lower rows of a tie group that runs past k."""
+        if k > 1 or self._proposing_is_faster(1):
+            order = self.of(queries, k)
+            return order.flat_indices[order.rectangle()]
+        out = np.empty((len(queries), 1), dtype=np.int32)
+        for start in range(0, len(queries), self.rows_per_block):
+            part = slice(start, start + self.rows_per_block)
+            keys = self.keys(queries[part])
+            out[part] = first_of_rows(keys.rows, self.n_threads, keys.ties)
         return out
 
-    def _verify_candidates(
-        self, proposer: _Proposer, queries: Array, out: Items
-    ) -> NDArray[np.int64]:
-        """Fill in the rows that are certain; the others have length -1."""
-        found, last, rounding = proposer.propose(queries, self.depth + 4 + self.depth // 8)
-        # The kernel takes queries from the table that it takes candidates from.
-        table = np.concatenate([proposer.points, queries])
-        keys, tied = np.empty(found.shape), np.empty(found.shape, dtype=bool)
-        lengths = np.empty(len(found), dtype=np.int64)
-        map_row_ranges(
-            lambda start, stop: rerank_candidates(
-                table, start, stop, self.n_reference, found, keys, tied, last, rounding,
-                self.depth, *self.metric.squared_ties, lengths,
-            ),
-            len(found),
-            self.n_threads,
-        )  # fmt: skip
-        out[:] = found[:, : self.depth]
-        return lengths
+    def keys(self, queries: Array) -> Keys:
+        """What the points are sorted by for each query: numbers that grow with the distance."""
+        at = self._query_points(queries)
+        if at is not None:
+            rows = squared_rows(at, self._transposed, self.n_threads)
+            return Keys(rows, self.metric.squared_ties, self.metric.from_squared)
+        if self.metric.precomputed:
+            rows = np.array(queries, dtype=np.float64)
+        else:
+            rows = metric_rows(queries, self.points, self.metric, self.n_threads)
+        return Keys(rows, Ties(), np.asarray)
 
-    def _compare_with_all(self, queries: Array) -> Items:
-        keys = self.keys.of(queries)
-        if self.depth == 1:
-            return first_of_rows(keys.rows, self.n_threads, keys.ties)
-        found = sort_rows(keys.rows, self.depth, self.n_reference, self.n_threads, keys.ties)
-        return found[0][:, : self.depth]
+    def _compared(self, queries: Array, depth: int) -> list[NeighborOrder]:
+        """Orders of blocks of queries from their distances to all points."""
+        found = []
+        for start in range(0, len(queries), self.rows_per_block):
+            keys = self.keys(queries[start : start + self.rows_per_block])
+            rows = sort_rows(keys.rows, depth, len(self.points), self.n_threads, keys.ties)
+            found.append(pack_rows(rows, keys.transform, depth, len(self.points), 0))
+        return found
+
+    def _query_points(self, queries: Array) -> Array | None:
+        """Queries in the geometry of `_places`, or None where squared distances do not serve."""
+        if self._places is None or not self._squares_fit(queries):
+            return None
+        return np.ascontiguousarray(self.metric.euclidean_points(queries), np.float64)
+
+    def _squares_fit(self, points: Array) -> bool:
+        # A query and a reference may be close where neither set holds two that are.
+        return self.metric.is_euclidean and (
+            self.metric.of_directions or not has_tiny_values(points)
+        )
+
+    @cached_property
+    def _places(self) -> Array | None:
+        """Points whose squared Euclidean distances are the keys, where the metric allows it."""
+        if not self._squares_fit(self.points):
+            return None
+        return np.ascontiguousarray(self.metric.euclidean_points(self.points), np.float64)
+
+    @cached_property
+    def _transposed(self) -> Array:
+        return np.ascontiguousarray(np.asarray(self._places).T)
+
+    @cached_property
+    def _proposer(self) -> NearestProposer:
+        return NearestProposer(np.asarray(self._places), self.n_threads)
+
+    def _proposing_is_faster(self, depth: int) -> bool:
+        if self._places is None:
+            return False
+        n_points, n_features = len(self._places), int(self._places.shape[1])
+        if depth == 1 and n_features > TREE_FEATURES:
+            return n_points * n_features > _SMALL_TABLE
+        return n_points > max(_SMALL_REFERENCE, 4 * depth)
 
 
-def _proposing_is_faster(n_reference: int, n_features: int, depth: int) -> bool:
-    if depth == 1 and n_features > TREE_FEATURES:
-        return n_reference * n_features > _SMALL_TABLE
-    return n_reference > max(_SMALL_REFERENCE, 4 * depth)
+def order_neighbors(
+    X: Any,
+    *,
+    depth: int | None = None,
+    metric: str | Callable[..., float] = "minkowski",
+    p: float = 2,
+    metric_params: Mapping[str, Any] | None = None,
+    backend: str = "auto",
+    block_size: int | None = None,
+    n_jobs: int | None = None,
+) -> NeighborOrder:
+    """Sort, for every sample, the other samples by distance.
 
+    The result can be passed to `evaluate` and the curves in place of X, so that several questions
+    share one search.
 
-class _Proposer:
-    """Candidates among fixed points by scikit-learn."""
+    Parameters
+    ----------
+    X : array-like, data frame or dask array of shape (n_samples, n_features)
+        The samples; with ``metric="precomputed"`` the square matrix of distances, row i holding
+        the distances from sample i (it need not be symmetric here).
+    depth : int, default=None
+        How many neighbours to keep; None keeps all n - 1. A tie group that runs past `depth` is
+        kept complete.
+    metric, p, metric_params :
+        As in scikit-learn's KNeighborsClassifier. For "cosine" a row of zeros is a direction of its
+        own: its distance is 1 to all others and 0 to other rows of zeros. A constant row is the
+        same for "correlation".
+    backend : {"auto", "exact", "faiss", "torch", "torch:cpu", "dask"}, default="auto"
+        Which search to use; all find the same neighbours. "exact" proposes on the CPU and verifies
+        in float64; "faiss" proposes with FAISS; "torch" searches on a GPU; "dask" on a cluster.
+        "auto" takes the GPU where there is one and the data are large, dask for dask arrays, and
+        "exact" otherwise; ``order.search.backend`` says what it took.
+    block_size : int, default=None
+        Rows searched at a time; None bounds memory. It does not change the result.
+    n_jobs : int, default=None
+        Threads; None uses all cores. It does not change the result.
 
-    def __init__(self, points: Array, n_threads: int) -> None:
-        self.points = points
-        self.n_threads = n_threads
-        self.centre = points.mean(axis=0)
-        self.centred = points - self.centre
-        algorithm = "kd_tree" if points.shape[1] <= TREE_FEATURES else "brute"
-        self.search = NearestNeighbors(algorithm=algorithm, n_jobs=n_threads).fit(self.centred)
+    Returns
+    -------
+    NeighborOrder
 
-    def propose(self, queries: Array, n_candidates: int) -> tuple[Items, Array, Array]:
-        """(candidates, squared distance of the last, bound on the error of all of them)."""
-        centred = queries - self.centre
-        # Looking up the thread pools takes milliseconds: only where it changes anything.
-        limited = self.n_threads < thread_count(None)
-        with threadpool_limits(self.n_threads) if limited else nullcontext():
-            distances, found = self.search.kneighbors(centred, n_candidates)
-        largest = max(np.abs(self.points).max(), np.abs(queries).max())
-        rounding = expanded_rounding(centred, self.centred, largest)
-        return found.astype(np.int32), distances[:, -1] ** 2, rounding
+    Examples
+    --------
+    >>> from allsplits import order_neighbors
+    >>> order_neighbors([[0.0], [1.0], [3.0]]).indices
+    array([[1, 2],
+           [0, 2],
+           [1, 0]])
+    """
+    check_backend(backend)
+    resolved = Metric.resolve(metric, p, metric_params)
+    points = read_points(X, resolved, symmetric=False)
+    n = len(points)
+    depth = n - 1 if depth is None else check_count("depth", depth, at_least=1, at_most=n - 1)
+    check_room(n, depth)
+    return Reference(points, resolved, thread_count(n_jobs)).within(
+        depth, backend=backend, block_size=block_size
+    )

@@ -1,85 +1,21 @@
-"""From data to neighbour orders, whole or block by block."""
+"""From data to neighbour orders, block by block."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_points
-from allsplits.orders.backends import check_backend, prepare_search
+from allsplits.orders.backends import prepare_search
 from allsplits.orders.cluster.points import check_dask_points, is_dask
 from allsplits.orders.metric import Metric
-from allsplits.orders.order import NeighborOrder, check_room, concatenate
+from allsplits.orders.order import NeighborOrder
 from allsplits.orders.protocol import Block, Part, Search, whole_order
 
-__all__ = ["iter_orders", "iter_parts", "order_neighbors", "read_points"]
-
-
-def order_neighbors(
-    X: Any,
-    *,
-    depth: int | None = None,
-    metric: str | Callable[..., float] = "minkowski",
-    p: float = 2,
-    metric_params: Mapping[str, Any] | None = None,
-    backend: str = "auto",
-    block_size: int | None = None,
-    n_jobs: int | None = None,
-) -> NeighborOrder:
-    """Sort, for every sample, the other samples by distance.
-
-    The result can be passed to `evaluate` and the curves in place of X, so that several questions
-    share one search.
-
-    Parameters
-    ----------
-    X : array-like, data frame or dask array of shape (n_samples, n_features)
-        The samples; with ``metric="precomputed"`` the square matrix of distances, row i holding
-        the distances from sample i (it need not be symmetric here).
-    depth : int, default=None
-        How many neighbours to keep; None keeps all n - 1. A tie group that runs past `depth` is
-        kept complete.
-    metric, p, metric_params :
-        As in scikit-learn's KNeighborsClassifier. For "cosine" a row of zeros is a direction of its
-        own: its distance is 1 to all others and 0 to other rows of zeros. A constant row is the
-        same for "correlation".
-    backend : {"auto", "exact", "faiss", "torch", "torch:cpu", "dask"}, default="auto"
-        Which search to use; all find the same neighbours. "exact" proposes on the CPU and verifies
-        in float64; "faiss" proposes with FAISS; "torch" searches on a GPU; "dask" on a cluster.
-        "auto" takes the GPU where there is one and the data are large, dask for dask arrays, and
-        "exact" otherwise; ``order.search.backend`` says what it took.
-    block_size : int, default=None
-        Rows searched at a time; None bounds memory. It does not change the result.
-    n_jobs : int, default=None
-        Threads; None uses all cores. It does not change the result.
-
-    Returns
-    -------
-    NeighborOrder
-
-    Examples
-    --------
-    >>> from allsplits import order_neighbors
-    >>> order_neighbors([[0.0], [1.0], [3.0]]).indices
-    array([[1, 2],
-           [0, 2],
-           [1, 0]])
-    """
-    check_backend(backend)
-    resolved = Metric.resolve(metric, p, metric_params)
-    points = read_points(X, resolved, symmetric=False)
-    n = len(points)
-    depth = n - 1 if depth is None else check_count("depth", depth, at_least=1, at_most=n - 1)
-    check_room(n, depth)
-    blocks = iter_orders(
-        points, resolved, depth, backend=backend, block_size=block_size, n_jobs=n_jobs
-    )
-    known = None if resolved.precomputed else resolved
-    return replace(concatenate(list(blocks)), metric=known)
+__all__ = ["iter_orders", "iter_parts", "read_points"]
 
 
 def iter_orders(

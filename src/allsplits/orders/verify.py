@@ -1,4 +1,8 @@
-"""Complete rows of squared distances, and rows sorted as deep as needed, in threads."""
+"""Who is nearest for certain: true distances, sorted rows with their ties, and the proof.
+
+Candidates are sorted by their true distances, and a row is accepted only if whoever is not among
+them is certainly farther away; complete rows are sorted as deep as needed. All in threads.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
+from allsplits.orders.kernel_types import SortedRows, Ties, Words
 from allsplits.orders.kernels import (
     direct_rows,
     finish_packed_rows,
+    finish_sorted_rows,
     first_columns,
     mirror_rows,
+    rerank_candidates,
 )
 from allsplits.orders.kernels_radix import SHORTEST_ROW, sort_words
-from allsplits.orders.ties import Ties
 
-__all__ = ["first_of_rows", "sort_rows", "squared_rows"]
+__all__ = ["first_of_rows", "mark_sorted", "rerank", "sort_rows", "squared_rows"]
 
 Array = NDArray[np.float64]
 
@@ -45,20 +51,57 @@ def first_of_rows(rows: Array, n_threads: int, ties: Ties) -> NDArray[np.int32]:
     out = np.empty((len(rows), 1), dtype=np.int32)
 
     def find(start: int, stop: int) -> None:
-        first_columns(rows, start, stop, *ties, out[:, 0])
+        first_columns(rows, start, stop, ties, out[:, 0])
 
     map_row_ranges(find, len(rows), n_threads, smallest=8)
     return out
 
 
-def sort_rows(
-    rows: Array,
+def rerank(
+    points: Array,
+    first_row: int,
+    items: NDArray[np.int32],
+    beyond: Array,
     depth: int,
-    n_candidates: int,
-    n_threads: int,
     ties: Ties,
-) -> tuple[NDArray[np.int32], Array, NDArray[np.bool_], NDArray[np.int64]]:
-    """Padded (items, keys, tied, lengths): the `depth` nearest and the tie group they end in.
+    n_threads: int,
+) -> SortedRows:
+    """Candidates of the points from `first_row` on, sorted by their true squared distances.
+
+    Whoever is not among a row's `items` is at least ``beyond``, squared, away. Where that does not
+    prove the `depth` nearest and the end of their last tie group, the length is -1.
+    """
+    rows = SortedRows.of(items)
+
+    def verify(start: int, stop: int) -> None:
+        rerank_candidates(points, first_row, rows, beyond, start, stop, depth, ties)
+
+    map_row_ranges(verify, len(items), n_threads)
+    return rows
+
+
+def mark_sorted(
+    items: NDArray[np.int32], keys: Array, depth: int, ties: Ties, n_threads: int = 1
+) -> tuple[SortedRows, Array]:
+    """Rows sorted by key up to the tie group at `depth`, and the last key of that group.
+
+    Infinite keys are no neighbours. Keys are overwritten: a group gets that of its first member.
+    """
+    rows = SortedRows.of(items, keys)
+    last = np.empty(len(items))
+
+    def finish(start: int, stop: int) -> None:
+        part = slice(start, stop)
+        before = keys[part].copy()
+        finish_sorted_rows(rows, start, stop, depth, ties)
+        last[part] = before[np.arange(stop - start), rows.lengths[part] - 1]
+
+    map_row_ranges(finish, len(items), n_threads)
+    return rows, last
+
+
+def sort_rows(rows: Array, depth: int, n_candidates: int, n_threads: int, ties: Ties) -> SortedRows:
+    """The `depth` nearest and the tie group they end in.
 
     `rows` holds keys that grow with the distance, infinity for who is no candidate; no row has more
     than `n_candidates` others.
@@ -69,42 +112,31 @@ def sort_rows(
         width = n_candidates if 2 * width > n_candidates else width
         complete = width == n_candidates
         found = _sort_nearest(rows, width, complete, depth, n_threads, ties)
-        if found[3].min(initial=0) >= 0:
+        if found.lengths.min(initial=0) >= 0:
             return found
         # A tie group goes on beyond what was sorted.
         width *= 4
 
 
 def _sort_nearest(
-    rows: Array,
-    width: int,
-    complete: bool,
-    depth: int,
-    n_threads: int,
-    ties: Ties,
-) -> tuple[NDArray[np.int32], Array, NDArray[np.bool_], NDArray[np.int64]]:
+    rows: Array, width: int, complete: bool, depth: int, n_threads: int, ties: Ties
+) -> SortedRows:
     """The `width` nearest of each row, who may be `complete`; length -1 where a tie may go on.
 
     Keys are sorted as integers that carry their column in their last bits: sorting values is
     several times faster than sorting places. Keys that differ in those bits only are put in order
     afterwards.
     """
-    n_columns = rows.shape[1]
-    items = np.empty((len(rows), width), dtype=np.int32)
-    keys = np.empty(items.shape)
-    tied = np.empty(items.shape, dtype=bool)
-    lengths = np.empty(len(rows), dtype=np.int64)
-    bits = (n_columns - 1).bit_length()
+    found = SortedRows.of(np.empty((len(rows), width), dtype=np.int32))
+    bits = (rows.shape[1] - 1).bit_length()
 
     def sort(start: int, stop: int) -> None:
         packed = _nearest_words(rows[start:stop].view(np.int64), bits, width, complete)
-        finish_packed_rows(
-            rows, packed, bits, complete, start, stop, items, keys, tied, lengths, depth,
-            *ties,
-        )  # fmt: skip
+        words = Words(packed, bits, complete)
+        finish_packed_rows(rows, words, found, start, stop, depth, ties)
 
     map_row_ranges(sort, len(rows), n_threads, smallest=8)
-    return items, keys, tied, lengths
+    return found
 
 
 def _nearest_words(

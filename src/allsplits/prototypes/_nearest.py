@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from allsplits._threads import thread_count
-from allsplits.orders import Metric, QuerySearch
+from allsplits.orders import Metric, Reference
 from allsplits.prototypes._copies import refuse_huge
 
 __all__ = ["PrototypeClassifier", "nearest_positions"]
@@ -20,8 +20,8 @@ def nearest_positions(
     queries: NDArray[np.float64], prototypes: NDArray[np.float64], n_jobs: int | None = None
 ) -> NDArray[np.int64]:
     """Position of each query's nearest prototype, the lowest one at equal distance."""
-    search = QuerySearch(prototypes, Metric("euclidean"), 1, thread_count(n_jobs))
-    return search.nearest(queries)[:, 0].astype(np.int64)
+    reference = Reference(prototypes, Metric("euclidean"), thread_count(n_jobs))
+    return reference.nearest(queries, 1)[:, 0].astype(np.int64)
 
 
 class PrototypeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import CommitteeQuery
 from allsplits.exact.laws.fixed_size import two_classes
-from allsplits.orders import cross
+from allsplits.orders import reference as reference_file
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 2))
@@ -197,7 +197,7 @@ def test_threads_and_blocks_change_nothing(labels, monkeypatch):
     y = partly(RNG.permutation(np.resize(labels, 500)), np.arange(30))
     expected = CommitteeQuery(5, 3, n_jobs=1).shares(points, y)
     np.testing.assert_array_equal(CommitteeQuery(5, 3, n_jobs=2).shares(points, y), expected)
-    monkeypatch.setattr(cross, "_ENTRIES_PER_BLOCK", 1)
+    monkeypatch.setattr(reference_file, "_ENTRIES_PER_BLOCK", 1)
     np.testing.assert_array_equal(CommitteeQuery(5, 3, n_jobs=2).shares(points, y), expected)
 
 

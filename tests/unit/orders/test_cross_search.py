@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import pairwise_distances
 
-from allsplits.orders import CrossSearch, Metric
+from allsplits.orders import Metric, Reference
 
 RNG = np.random.default_rng(0)
 
@@ -28,7 +28,7 @@ def found_groups(order, row):
 def test_every_row_is_sorted_and_ends_with_its_tie_group(metric, depth, kind):
     draw = RNG.standard_normal if kind == "reals" else lambda shape: RNG.integers(1, 4, shape)
     reference, queries = (np.asarray(draw((n, 3)), dtype=float) for n in (12, 40))
-    order = CrossSearch(reference, Metric(metric), depth, 2).order(queries, first_row=7)
+    order = Reference(reference, Metric(metric), 2).of(queries, depth, first_row=7)
     distances = pairwise_distances(queries, reference, metric=metric)
     assert (order.first_row, order.depth, order.n_candidates) == (7, depth, 12)
     for row in range(40):
@@ -44,7 +44,7 @@ def test_every_row_is_sorted_and_ends_with_its_tie_group(metric, depth, kind):
 
 def test_a_reference_itself_is_a_neighbour_of_its_place():
     points = np.arange(5.0)[:, None]
-    order = CrossSearch(points, Metric("euclidean"), 1, 1).order(points)
+    order = Reference(points, Metric("euclidean"), 1).of(points, 1)
     np.testing.assert_array_equal(order.indices.ravel(), np.arange(5))
     np.testing.assert_array_equal(order.distances.ravel(), np.zeros(5))
 
@@ -52,7 +52,7 @@ def test_a_reference_itself_is_a_neighbour_of_its_place():
 def test_a_zero_vector_is_equally_far_from_every_direction():
     reference = RNG.standard_normal((6, 3))
     queries = np.vstack([np.zeros(3), 3 * reference[2], np.zeros(3)])
-    order = CrossSearch(reference, Metric("cosine"), 1, 1).order(queries)
+    order = Reference(reference, Metric("cosine"), 1).of(queries, 1)
     assert found_groups(order, 0) == [list(range(6))]
     assert found_groups(order, 1) == [[2]]
     assert found_groups(order, 2) == [list(range(6))]
@@ -60,7 +60,7 @@ def test_a_zero_vector_is_equally_far_from_every_direction():
 
 def test_precomputed_queries_are_rows_of_distances():
     distances = np.array([[3.0, 1.0, 2.0], [1.0, 1.0, 0.5]])
-    order = CrossSearch(np.zeros((3, 1)), Metric("precomputed"), 2, 1).order(distances)
+    order = Reference(np.zeros((3, 1)), Metric("precomputed"), 1).of(distances, 2)
     assert found_groups(order, 0) == [[1], [2]]
     assert found_groups(order, 1) == [[2], [0, 1]]
 
@@ -68,5 +68,5 @@ def test_precomputed_queries_are_rows_of_distances():
 def test_the_queries_are_left_as_they_are():
     distances = RNG.random((4, 5))
     before = distances.copy()
-    CrossSearch(np.zeros((5, 1)), Metric("precomputed"), 2, 1).order(distances)
+    Reference(np.zeros((5, 1)), Metric("precomputed"), 1).of(distances, 2)
     np.testing.assert_array_equal(distances, before)

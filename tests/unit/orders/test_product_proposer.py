@@ -5,8 +5,9 @@ import pytest
 
 from allsplits.orders import Metric
 from allsplits.orders.candidates import CandidateSearch
-from allsplits.orders.default import _NearestProposer, full_euclidean_rows
+from allsplits.orders.default import full_euclidean_rows
 from allsplits.orders.proposers.products import ProductProposer
+from allsplits.orders.proposers.tree import NearestProposer
 
 N, D = 700, 6
 RNG = np.random.default_rng(0)
@@ -27,7 +28,7 @@ DATA = {
 
 def searches(X, depth):
     full = full_euclidean_rows(X, Metric.resolve("euclidean"), depth, 2)
-    proposers = [lambda: ProductProposer(X, 2), lambda: _NearestProposer(X, 2)]
+    proposers = [lambda: ProductProposer(X, 2), lambda: NearestProposer(X, 2)]
     return CandidateSearch(X, depth, 2, full, proposers), full
 
 
@@ -60,7 +61,7 @@ def test_tied_neighbours_at_the_border_are_proposed_together():
 def test_float64_takes_over_where_float32_cannot_tell():
     search, _ = searches(DATA["clusters that float32 cannot look into"], 12)
     search.order(0, N)
-    assert isinstance(search.proposer, _NearestProposer)
+    assert isinstance(search.proposer, NearestProposer)
 
 
 def test_scores_stay_within_their_room(monkeypatch):

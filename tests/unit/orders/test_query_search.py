@@ -1,11 +1,11 @@
-"""QuerySearch: the same neighbours as sorting all distances, ties in row order."""
+"""Nearest references of new points: the same neighbours as sorting all distances, ties in row order."""
 
 import numpy as np
 import pytest
 from sklearn.metrics import pairwise_distances
 
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders import Metric, QuerySearch
+from allsplits.orders import Metric, Reference
 
 
 def sorted_by_distance(reference, queries, depth, metric="euclidean", **params):
@@ -14,9 +14,8 @@ def sorted_by_distance(reference, queries, depth, metric="euclidean", **params):
 
 
 def search(reference, queries, depth, metric="euclidean", n_threads=2, **params):
-    return QuerySearch(reference, Metric.resolve(metric, 2, params), depth, n_threads).nearest(
-        queries
-    )
+    fixed = Metric.resolve(metric, 2, params).fixed_by_sample(reference)
+    return Reference(reference, fixed, n_threads).nearest(queries, depth)
 
 
 @pytest.mark.parametrize("n_features", [2, 8])

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from allsplits.orders.ties import Ties
+from allsplits.orders.kernel_types import Ties
 from allsplits.orders.verify import first_of_rows, sort_rows
 
 TOLERANCE = 2e-12

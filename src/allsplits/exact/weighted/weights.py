@@ -41,7 +41,7 @@ class VoteWeights:
                 return 1.0 / distances
         weights = self._call(distances[:, None])[:, 0]
         rows = order.slice_rows(0, min(8, order.n_samples))
-        together, alone = self._call(rows.distances), weights[rows._rectangle()]
+        together, alone = self._call(rows.distances), weights[rows.rectangle()]
         if not np.allclose(together, alone, rtol=1e-9, atol=0):
             raise InvalidInputError(
                 "weights must be a function of each distance on its own; the weights that "

@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from allsplits._optional import import_optional
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders.cluster.points import DaskPoints, dask_points, is_gone
-from allsplits.orders.kernels import collect_near, finish_sorted_rows
+from allsplits.orders.kernel_types import Ties
+from allsplits.orders.kernels import collect_near
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
 from allsplits.orders.order import NeighborOrder, pack_rows
 from allsplits.orders.protocol import Block, Part, Search, whole_order
-from allsplits.orders.ties import Ties
-from allsplits.orders.verify import squared_rows
+from allsplits.orders.verify import mark_sorted, squared_rows
 
 __all__ = ["dask_search"]
 
@@ -240,12 +240,8 @@ def merge_blocks(
     rank = np.argsort(keys, axis=1, kind="stable")
     items = np.take_along_axis(items, rank, axis=1)
     keys = np.take_along_axis(keys, rank, axis=1)
-    raw = keys.copy()
-    tied = np.empty(items.shape, dtype=bool)
-    lengths = np.empty(len(items), dtype=np.int64)
-    finish_sorted_rows(items, keys, tied, lengths, 0, len(items), depth, *ties)
-    last = raw[np.arange(len(raw)), lengths - 1]
+    rows, last = mark_sorted(items, keys, depth, ties)
     if not np.all(ties.reach(last, links=2) < limits):
         return None
-    order = pack_rows(items, keys, tied, lengths, transform, depth, n_samples - 1, first_row)
+    order = pack_rows(rows, transform, depth, n_samples - 1, first_row)
     return order.found_by("dask")

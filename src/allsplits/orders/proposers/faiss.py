@@ -39,7 +39,6 @@ class _FlatProposer:
     def __init__(self, faiss: Any, points: Array, n_threads: int) -> None:
         self.faiss, self.n_threads = faiss, n_threads
         self.single = SinglePoints(points)
-        self.rounding = self.single.rounding
         self.index = faiss.IndexFlatL2(points.shape[1])
         self.index.add(self.single.points)
 
@@ -50,4 +49,5 @@ class _FlatProposer:
             squared, items = self.index.search(self.single.points[start:stop], n_candidates)
         finally:
             self.faiss.omp_set_num_threads(before)
-        return items.astype(np.int32), squared[:, -1].astype(np.float64) / self.single.scale**2
+        last = squared[:, -1].astype(np.float64) / self.single.scale**2
+        return items.astype(np.int32), last - self.single.rounding[start:stop]

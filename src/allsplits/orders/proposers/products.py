@@ -42,10 +42,7 @@ class ProductProposer:
         self.stripes = 0
 
     def propose(self, start: int, stop: int, n_candidates: int) -> tuple[NDArray[np.int32], Array]:
-        """Candidates of the rows start to stop, -1 where there are no more, and how far they reach.
-
-        Everybody else's approximate squared distance is above the second.
-        """
+        """Candidates of the rows start to stop, ended by -1, and what all others exceed."""
         n = len(self.queries)
         self._lay_out(max(1, min(_MOST_STRIPES, n // (6 * n_candidates))))
         words = np.empty((stop - start, 2 * n_candidates), dtype=np.int64)
@@ -62,7 +59,7 @@ class ProductProposer:
         # One product in each thread; many threads for one small product would wait for each other.
         with threadpool_limits(1, user_api="blas"):
             map_row_ranges(search, stop - start, self.n_threads, smallest=step)
-        return words.astype(np.int32), reach
+        return words.astype(np.int32), reach - self.rounding[start:stop]
 
     def _lay_out(self, stripes: int) -> None:
         """Put the references in columns, filled up to whole stripes."""

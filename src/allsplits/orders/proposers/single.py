@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.orders.candidates import expanded_rounding
+from allsplits.orders.proposers.proposer import expanded_rounding
 
 __all__ = ["SinglePoints"]
 

@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._optional import import_optional
-from allsplits._threads import map_row_ranges
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.orders.full_rows import FullRowSearch
-from allsplits.orders.kernels import finish_sorted_rows
+from allsplits.orders.kernel_types import SortedRows
 from allsplits.orders.metric import Metric
 from allsplits.orders.order import NeighborOrder, SearchReport, pack_rows, replace_rows
 from allsplits.orders.proposers.torch_distances import (
@@ -35,6 +34,7 @@ from allsplits.orders.proposers.torch_distances import (
 from allsplits.orders.proposers.torch_products import Level, ScaledPoints
 from allsplits.orders.proposers.torch_rows import DevicePart, DeviceRows, mark_ties
 from allsplits.orders.protocol import Block, Part, Search
+from allsplits.orders.verify import mark_sorted
 
 __all__ = ["TorchSearch"]
 
@@ -46,8 +46,6 @@ _ROWS_PER_BLOCK = 16 * _QUERIES
 _SHARE_OF_FREE = 0.4
 _BYTES_ON_GPU = 8 << 30
 _BYTES_ON_CPU = 1 << 28
-
-Padded = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.int64]]
 
 
 class TorchSearch(Search):
@@ -130,7 +128,7 @@ class TorchSearch(Search):
             return self.full.order(start, stop).found_by("torch")
         level = self.first_level
         found = self._search(numbers, level, again=False)
-        failed = np.flatnonzero(found[3] < 0)
+        failed = np.flatnonzero(found.lengths < 0)
         self._learn_from(len(failed), len(numbers), level)
         order = self._pack(found, start)
         if len(failed):
@@ -186,26 +184,21 @@ class TorchSearch(Search):
             if len(failed) == 0:
                 break
             found = self._search(numbers[failed], precision, again=True)
-            good = found[3] >= 0
+            good = found.lengths >= 0
             if order is None:
                 order = self._pack(found, 0)
             else:
-                kept = tuple(part[good] for part in found)
-                order = replace_rows(order, failed[good], [self._pack(kept, 0)])  # type: ignore[arg-type]
+                order = replace_rows(order, failed[good], [self._pack(found.where(good), 0)])
             failed = failed[~good]
         if order is None:
             raise AssertionError("rows fail at a level that exists")
         return replace_rows(order, failed, self.full.orders_of(numbers[failed]))
 
-    def _pack(self, rows: Padded, first_row: int) -> NeighborOrder:
-        items, keys, tied, lengths = rows
-        return pack_rows(
-            items, keys, tied, np.maximum(lengths, 0), self.full.transform, self.depth,
-            self.n_samples - 1, first_row,
-        )  # fmt: skip
+    def _pack(self, rows: SortedRows, first_row: int) -> NeighborOrder:
+        return pack_rows(rows, self.full.transform, self.depth, self.n_samples - 1, first_row)
 
-    def _search(self, numbers: NDArray[np.intp], level: int, *, again: bool) -> Padded:
-        """Padded rows; length -1 where the order is not certain.
+    def _search(self, numbers: NDArray[np.intp], level: int, *, again: bool) -> SortedRows:
+        """Sorted rows; length -1 where the order is not certain.
 
         Fewer candidates than there are come back from the device, and more of both if rows are
         searched `again`.
@@ -215,20 +208,10 @@ class TorchSearch(Search):
         chosen = torch.as_tensor(numbers, device=self.device)
         parts = [self._nearest(some, level, count, width) for some in chosen.split(_QUERIES)]
         items, keys, safe = (torch.cat(part).cpu().numpy() for part in zip(*parts, strict=True))
-        tied = np.empty(items.shape, dtype=bool)
-        lengths = np.empty(len(items), dtype=np.int64)
-        last = np.empty(len(items))
-
-        def finish(start: int, stop: int) -> None:
-            part = slice(start, stop)
-            before = keys[part].copy()
-            finish_sorted_rows(items, keys, tied, lengths, start, stop, self.depth, *self.full.ties)
-            last[part] = before[np.arange(stop - start), lengths[part] - 1]
-
-        map_row_ranges(finish, len(items), self.n_threads)
+        rows, last = mark_sorted(items, keys, self.depth, self.full.ties, self.n_threads)
         certain = self.full.ties.reach(last) < safe
-        lengths[~(certain & (lengths >= self.depth))] = -1
-        return items, keys, tied, lengths
+        rows.lengths[~(certain & (rows.lengths >= self.depth))] = -1
+        return rows
 
     def _widths(self, *, again: bool) -> tuple[int, int]:
         """How many candidates are looked at, and how many of them are kept."""

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from allsplits.orders.ties import UNIT_ROUNDOFF
+from allsplits.orders.kernel_types import UNIT_ROUNDOFF
 
 __all__ = ["Level", "ScaledPoints"]
 

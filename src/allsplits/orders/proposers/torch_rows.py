@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits.orders.kernel_types import Ties
 from allsplits.orders.order import NeighborOrder
-from allsplits.orders.ties import Ties
 
 __all__ = ["DeviceCounts", "DevicePart", "DeviceRows", "mark_ties"]
 

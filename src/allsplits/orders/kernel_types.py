@@ -1,0 +1,67 @@
+"""The one tie rule, which distances count as equal, and the named state of the kernels.
+
+Rows are sorted by keys: distances, or their squares where the geometry is Euclidean. Neighbours in
+a sorted row are tied if their keys agree to `tolerance`, relative to the key, or if the roots of
+their keys differ by at most `floor`. Where points are rounded before they are compared (directions,
+for cosine), a distance carries an error of the size of that rounding however small it is: that is
+the floor.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["TIE_TOLERANCE", "UNIT_ROUNDOFF", "SortedRows", "Ties", "Words"]
+
+#: Half the distance from 1 to the next float64.
+UNIT_ROUNDOFF = 2.0**-53
+#: Distances that agree to this relative accuracy are one tie group: rounding of the inputs and of
+#: the distance itself (0.3 - 0.2 against 0.2 - 0.1) must not decide who is nearer.
+TIE_TOLERANCE = 1e-12
+
+
+class Ties(NamedTuple):
+    """What counts as equal, in terms of the keys that rows are sorted by."""
+
+    tolerance: float = TIE_TOLERANCE
+    floor: float = 0.0
+
+    def reach(self, keys: Any, links: int = 1) -> Any:
+        """What is beyond this is not tied with `keys` through a chain of `links` near ties."""
+        return (keys**0.5 + links * self.floor) ** 2 * (1 + 2 * links * self.tolerance)
+
+
+class SortedRows(NamedTuple):
+    """Rows side by side, nearest first; what is past a row's length is padding.
+
+    `items` are row numbers, `keys` what they are sorted by, `tied` says whether an entry is tied
+    with the one before it. A length of -1 says that the row is not certain.
+    """
+
+    items: NDArray[np.int32]
+    keys: NDArray[np.float64]
+    tied: NDArray[np.bool_]
+    lengths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, items: NDArray[np.int32], keys: NDArray[np.float64] | None = None) -> SortedRows:
+        """Items, and keys if they are known, with room for the rest."""
+        if keys is None:
+            keys = np.empty(items.shape)
+        return cls(items, keys, np.empty(items.shape, dtype=bool), np.empty(len(items), np.int64))
+
+    def where(self, chosen: NDArray[np.bool_]) -> SortedRows:
+        """Some of the rows."""
+        items, keys, tied, lengths = self
+        return SortedRows(items[chosen], keys[chosen], tied[chosen], lengths[chosen])
+
+
+class Words(NamedTuple):
+    """Sorted keys as integers whose last `bits` are the column; `complete` if nobody is missing."""
+
+    packed: NDArray[np.int64]
+    bits: int
+    complete: bool
