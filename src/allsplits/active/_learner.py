@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from allsplits._frames import make_frame, row_names
+from allsplits._threads import thread_count
 from allsplits._validation import check_choice, check_count, check_points, check_same_rows
 from allsplits.active._autosave import Autosave, resolve, save_once
 from allsplits.active._candidates import Candidates
@@ -24,14 +25,15 @@ from allsplits.active._rows import read_rows
 from allsplits.active._saved import SavedLearner, damaged
 from allsplits.active._state import Round, State
 from allsplits.active._store import fingerprint, to_plain
-from allsplits.active._tuning import choose_neighbors, classifier_for, read_neighbors
+from allsplits.active._tuning import choose_neighbors, read_neighbors
 from allsplits.active._turns import Turns
 from allsplits.active._utility import UTILITIES
 from allsplits.active._votes import ask_committee, choose_batch
 from allsplits.exact import Options
 from allsplits.exceptions import AllSplitsError, InvalidInputError
+from allsplits.model_selection import Voters
 from allsplits.model_selection._setup import check_options
-from allsplits.orders import Metric
+from allsplits.orders import Metric, Reference
 
 __all__ = ["ActiveLearner"]
 
@@ -177,7 +179,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self, X, dtype=np.float64, ensure_min_samples=2, ensure_all_finite=finite
         )
         points = check_points(points, precomputed=metric.precomputed, allow_nan=metric.allows_nan)
-        self._metric = metric if metric.precomputed else metric.fixed_by_sample(points)
+        self._metric = metric.fixed_by_sample(points)
         return points
 
     # ---------------------------------------------------------------- ask and teach
@@ -386,18 +388,22 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # ---------------------------------------------------------------- the classifier so far
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Classes of new samples, by the k nearest labelled samples."""
-        state = self._fitted()
-        classes: NDArray[Any] = self._classifier(state).predict(self._new(X, state))
-        return classes
+        """Classes of new samples: the largest share of the votes, the first class of equal ones."""
+        classes, shares = self._vote(X)
+        labels: NDArray[Any] = classes[shares.argmax(axis=1)]
+        return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Shares of the votes of new samples."""
-        state = self._fitted()
-        shares: NDArray[np.float64] = self._classifier(state).predict_proba(self._new(X, state))
-        return shares
+        """Shares of the votes of the k nearest labelled samples.
 
-    def _classifier(self, state: State) -> Any:
+        Those that are tied at the k-th place share the votes that are left, the average over all
+        orders of the tied.
+        """
+        return self._vote(X)[1]
+
+    def _vote(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """The classes and their shares of the votes."""
+        state = self._fitted()
         labels = state.partial_labels()
         k = state.rounds[-1].n_neighbors
         if len(labels.rows) < k:
@@ -405,11 +411,9 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"a prediction needs at least n_neighbors = {k} labels; got {len(labels.rows)}: "
                 "ask() and teach() first"
             )
-        reference = self._points[labels.rows]
-        if self._metric.precomputed:
-            reference = reference[:, labels.rows]
-        model = classifier_for(k, self._metric, self.n_jobs)
-        return model.fit(reference, labels.classes[labels.codes])
+        reference = Reference(self._points[labels.rows], self._metric, thread_count(self.n_jobs))
+        voters, n_classes = Voters(reference, k), len(labels.classes)
+        return labels.classes, voters.class_shares(self._new(X, state), labels.codes, n_classes)
 
     def _new(self, X: Any, state: State) -> NDArray[np.float64]:
         finite: bool | str = "allow-nan" if self._metric.allows_nan else True

@@ -7,7 +7,7 @@ easy ones.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_fraction, check_labels, check_points
 from allsplits.active._learner import ActiveLearner
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
-from allsplits.orders import Metric, Reference
+from allsplits.orders import Metric, NeighborOrder, Reference
 
 __all__ = ["POOL_REMAINDER", "Data", "Trial"]
 
@@ -115,7 +115,11 @@ class Trial:
         for start in range(0, len(X), step):
             block = X[start : start + step]
             order = search.of(block[:, rows] if self.metric.precomputed else block, ks[-1])
-            wrong += _count_wrong(labels[order.indices], truth[start : start + step], ks, n_classes)
+            own = truth[start : start + step]
+            tied = np.logical_or.reduceat(order.tied, order.indptr[:-1])
+            wrong += _count_wrong(labels[order.indices[~tied]], own[~tied], ks, n_classes)
+            if tied.any():
+                wrong += _count_wrong_tied(_rows_of(order, tied), labels, own[tied], ks)
         return wrong / len(X)
 
     def _judges(self, learner: ActiveLearner) -> tuple[Floats, Codes]:
@@ -172,6 +176,27 @@ def _stratified(codes: Codes, size: int, rng: np.random.RandomState) -> NDArray[
     places = np.floor((np.arange(size) + rng.random_sample()) * (len(codes) / size))
     chosen: NDArray[np.intp] = by_class[np.minimum(places.astype(np.intp), len(codes) - 1)]
     return chosen
+
+
+def _count_wrong_tied(
+    order: NeighborOrder, labels: Codes, truth: Codes, ks: list[int]
+) -> NDArray[np.int64]:
+    """The same for rows with ties: who is tied at the k-th place shares the votes left."""
+    n_classes = int(max(truth.max(), labels.max())) + 1
+    rows = np.repeat(np.arange(order.n_samples), np.diff(order.indptr))
+    places = rows * n_classes + labels[order.flat_indices]
+    wrong = np.empty(len(ks), dtype=np.int64)
+    for position, k in enumerate(ks):
+        votes = np.bincount(places, order.votes(k)[0], order.n_samples * n_classes)
+        guesses = votes.reshape(-1, n_classes).argmax(axis=1)
+        wrong[position] = np.count_nonzero(guesses != truth)
+    return wrong
+
+
+def _rows_of(order: NeighborOrder, chosen: NDArray[np.bool_]) -> NeighborOrder:
+    lengths = np.diff(order.indptr)
+    kept = order.where(np.repeat(chosen, lengths))
+    return replace(kept, indptr=np.append(0, np.cumsum(lengths[chosen])))
 
 
 def _count_wrong(

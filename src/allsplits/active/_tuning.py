@@ -15,7 +15,7 @@ from allsplits.exact import Options
 from allsplits.model_selection import validation_curve
 from allsplits.orders import Metric
 
-__all__ = ["choose_neighbors", "classifier_for", "read_neighbors"]
+__all__ = ["choose_neighbors", "read_neighbors"]
 
 
 def read_neighbors(n_neighbors: Any) -> list[int]:
@@ -25,13 +25,11 @@ def read_neighbors(n_neighbors: Any) -> list[int]:
     return [check_count("n_neighbors", n_neighbors, at_least=1)]
 
 
-def classifier_for(k: int, metric: Metric, n_jobs: int | None = None) -> KNeighborsClassifier:
+def _classifier_for(metric: Metric) -> KNeighborsClassifier:
     """scikit-learn's classifier with a metric that is resolved already."""
     params = dict(metric.params)
     power = params.pop("p", 2)
-    return KNeighborsClassifier(
-        k, metric=metric.name, p=power, metric_params=params or None, n_jobs=n_jobs
-    )
+    return KNeighborsClassifier(metric=metric.name, p=power, metric_params=params or None)
 
 
 def choose_neighbors(
@@ -53,7 +51,7 @@ def choose_neighbors(
     if len(candidates) == 1 or not fitting or len(np.unique(labels)) < 2:
         return candidates[0], float("nan")
     curve = validation_curve(
-        classifier_for(1, metric), reference, labels, n_neighbors=fitting, cv=LeavePOut(leave_out),
+        _classifier_for(metric), reference, labels, n_neighbors=fitting, cv=LeavePOut(leave_out),
         distance_ties=options.distance_ties, label_ties=options.label_ties, n_jobs=options.n_jobs,
     )  # fmt: skip
     return curve.best, curve.best_score

@@ -12,7 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from allsplits._threads import thread_count
 from allsplits._validation import (
+    check_count,
     check_counts,
     check_numbers,
     check_same_rows,
@@ -23,8 +25,11 @@ from allsplits._validation import (
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._choice import choose_best, ranks
 from allsplits.model_selection._curve import Curve
+from allsplits.model_selection._estimator import read_estimator
 from allsplits.model_selection._setup import Setup, check_options
 from allsplits.model_selection._validation_curve import curve_over_neighbors
+from allsplits.model_selection._voters import Voters
+from allsplits.orders import Reference
 
 __all__ = ["KNeighborsClassifierCV", "KNeighborsRegressorCV"]
 
@@ -78,6 +83,10 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         }
         self._choose(ks, pairs)
         self.best_estimator_ = self._estimator(**self.best_params_).fit(X, y)
+        settings = read_estimator(self.best_estimator_)
+        reference = Reference(X, settings.metric.fixed_by_sample(X), thread_count(self.n_jobs))
+        self._voters = Voters(reference, settings.n_neighbors, settings.weights)
+        self._read_targets(y)
         return self
 
     def _check_given(self, X: Any, y: Any, groups: Any) -> None:
@@ -126,22 +135,19 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         what = f"the size of the smallest training set ({law})"
         return keep_fitting("n_neighbors", ks, law.smallest_training_set, what)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Labels or targets of new samples."""
-        values: NDArray[Any] = self._fitted().predict(self._new(X))
-        return values
-
     def kneighbors(
         self, X: Any, n_neighbors: int | None = None, return_distance: bool = True
     ) -> Any:
-        """Neighbours of new samples among the training samples."""
-        return self._fitted().kneighbors(self._new(X), n_neighbors, return_distance)
-
-    def _fitted(self) -> Any:
-        check_is_fitted(self)
-        return self.best_estimator_
+        """Neighbours of new samples among the training samples, those of a tie in row order."""
+        queries, k = self._new(X), self._voters.k
+        if n_neighbors is not None:
+            most = self.best_estimator_.n_samples_fit_
+            k = check_count("n_neighbors", n_neighbors, at_least=1, at_most=most)
+        distances, indices = self._voters.nearest(queries, k)
+        return (distances, indices) if return_distance else indices
 
     def _new(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
         check_numbers("X", X)
         points: NDArray[np.float64] = validate_data(self, X, dtype=np.float64, reset=False)
         return points
@@ -247,10 +253,21 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
         classes: NDArray[Any] = self.best_estimator_.classes_
         return classes
 
+    def _read_targets(self, y: NDArray[Any]) -> None:
+        self._codes = np.searchsorted(self.classes_, y).astype(np.int32)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Classes of new samples: the largest share of the votes, the first class of equal ones."""
+        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return labels
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Shares of the votes of new samples."""
-        shares: NDArray[np.float64] = self._fitted().predict_proba(self._new(X))
-        return shares
+        """Shares of the votes of new samples.
+
+        Training samples that are tied at the k-th place share the votes that are left, the average
+        over all orders of the tied: scores and predictions have one rule for equal distances.
+        """
+        return self._voters.class_shares(self._new(X), self._codes, len(self.classes_))
 
 
 class KNeighborsRegressorCV(RegressorMixin, _NeighborsCV):  # type: ignore[misc]
@@ -339,6 +356,17 @@ class KNeighborsRegressorCV(RegressorMixin, _NeighborsCV):  # type: ignore[misc]
         self.vote_tol = vote_tol
         self.max_states = max_states
         self.n_jobs = n_jobs
+
+    def _read_targets(self, y: NDArray[Any]) -> None:
+        self._targets = np.asarray(y, dtype=np.float64)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Mean target of the k nearest training samples.
+
+        Those that are tied at the k-th place share the votes that are left, the average over all
+        orders of the tied: scores and predictions have one rule for equal distances.
+        """
+        return self._voters.means(self._new(X), self._targets)
 
 
 def _several(name: str, candidates: Any) -> list[Any]:

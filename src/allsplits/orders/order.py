@@ -138,6 +138,20 @@ class NeighborOrder:
         """Where the first `depth` entries of each row stand, shape (n_samples, depth)."""
         return self.indptr[:-1, None] + np.arange(self.depth)
 
+    def votes(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(votes of each entry, what a whole vote counts in each row) of the k nearest.
+
+        Who is tied at the k-th place shares the votes that are left: the average over all orders of
+        the tied. Whole numbers: a row's votes add up to k times what one counts.
+        """
+        group = np.cumsum(~self.tied) - 1
+        starts = np.flatnonzero(~self.tied)
+        last = group[self.indptr[:-1] + k - 1]
+        unit = np.bincount(group)[last]
+        left = k - (starts[last] - self.indptr[:-1])
+        last, whole, part = (np.repeat(each, np.diff(self.indptr)) for each in (last, unit, left))
+        return np.where(group < last, whole, np.where(group == last, part, 0)), unit
+
     def check_depth(self, needed: int) -> None:
         """Raise if the rows are shorter than `needed`; a complete order is long enough."""
         needed = min(needed, self.n_candidates)

@@ -1,4 +1,4 @@
-"""Nearest references of new points: the same neighbours as sorting all distances, ties in row order."""
+"""Nearest references of new points: as by sorting all distances, ties in row order."""
 
 import numpy as np
 import pytest

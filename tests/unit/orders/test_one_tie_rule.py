@@ -1,0 +1,122 @@
+"""A query at 0.2 between 0.1 and 0.3: both are equally near, whoever is asked.
+
+0.3 - 0.2 is a little less than 0.2 - 0.1 in floating point; no door may let that decide.
+"""
+
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from allsplits import (
+    ActiveLearner,
+    CondensedReduced,
+    KNeighborsClassifierCV,
+    KNeighborsRegressorCV,
+    LazyRegressor,
+    UNNClassifier,
+    order_neighbors,
+)
+from allsplits.orders import Metric, Reference
+
+NEAR = [[0.1], [0.3]]
+FAR = 9 + np.arange(10.0)[:, None]
+QUERY = np.array([[0.2]])
+both_ways = pytest.mark.parametrize("near", [NEAR, NEAR[::-1]], ids=["up", "down"])
+few_or_many = pytest.mark.parametrize("more", [0, 5000])
+
+
+def data(near, more=0):
+    X = np.vstack([near, FAR, 100 + np.arange(more)[:, None]])
+    y = np.array([1, 0] + [0, 1] * 5 + [0, 1] * (more // 2))
+    return X, y
+
+
+@both_ways
+def test_the_order_says_tie(near):
+    X = np.vstack([near, FAR, QUERY])
+    assert [group.tolist() for group in order_neighbors(X, depth=1).tie_groups(12)] == [[0, 1]]
+
+
+@both_ways
+@few_or_many
+def test_new_points(near, more):
+    X, _ = data(near, more)
+    reference = Reference(X, Metric("euclidean"), 1)
+    assert [group.tolist() for group in reference.of(QUERY, 1).tie_groups(0)] == [[0, 1]]
+    assert reference.nearest(QUERY, 1).tolist() == [[0]]
+
+
+@both_ways
+@pytest.mark.parametrize("weights", ["uniform", "distance", lambda d: np.exp(-d)])
+def test_classes_of_tied_neighbours_share_the_vote(near, weights):
+    X, y = data(near)
+    model = KNeighborsClassifierCV([1], weights=weights, cv=3).fit(X, y)
+    assert model.predict_proba(QUERY).tolist() == [[0.5, 0.5]]
+    assert model.predict(QUERY).tolist() == [0]
+
+
+@both_ways
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_targets_of_tied_neighbours_share_the_vote(near, weights):
+    X, _ = data(near)
+    y = np.arange(12.0)
+    model = KNeighborsRegressorCV([1], weights=weights, cv=3).fit(X, y)
+    np.testing.assert_allclose(model.predict(QUERY), [0.5], rtol=1e-15)
+
+
+@both_ways
+def test_a_label_that_was_taught(near):
+    X, y = data(near)
+    learner = ActiveLearner(n_neighbors=1).fit(X, y.astype(float))
+    assert learner.predict_proba(QUERY).tolist() == [[0.5, 0.5]]
+    assert learner.predict(QUERY).tolist() == [0]
+
+
+@both_ways
+def test_the_nearest_prototype_is_the_lower_row(near):
+    """Who has one nearest sample, and no shares, takes the lower row of equal ones."""
+    X, y = data(near)
+    condensed = CondensedReduced().fit(X[:2], y[:2])
+    assert condensed.predict(QUERY).tolist() == [1]
+    voted = UNNClassifier(n_neighbors=1).fit(X, y)
+    of_query, of_lower, of_upper = voted.decision_function(np.vstack([QUERY, near]))
+    assert of_query == of_lower != of_upper
+
+
+@both_ways
+def test_local_models_take_the_lower_row_first(near):
+    X, _ = data(near)
+    y = np.arange(12.0)
+    assert LazyRegressor(0, k_min=2, k_max=2).fit(X, y).predict(QUERY).tolist() == [0.5]
+    reference = Reference(X, Metric("euclidean"), 1)
+    assert reference.nearest(QUERY, 2).tolist() == [[0, 1]]
+
+
+def test_shares_are_the_average_over_the_orders_of_the_tied():
+    """Counted in Fractions over every order of every tie group."""
+    rng = np.random.default_rng(0)
+    X, queries = rng.integers(0, 3, (7, 2)).astype(float), rng.integers(0, 3, (20, 2)) * 1.0
+    order = Reference(X, Metric("euclidean"), 1).of(queries, 4)
+    assert order.tied.any()
+    for row in range(20):
+        groups = order.tie_groups(row)
+        start, stop = order.indptr[row : row + 2]
+        for k in range(1, 5):
+            votes, unit = order.votes(k)
+            found = {
+                int(item): Fraction(int(vote), int(unit[row]))
+                for item, vote in zip(
+                    order.flat_indices[start:stop], votes[start:stop], strict=True
+                )
+            }
+            expected = dict.fromkeys(found, Fraction(0))
+            place = 0
+            for group in groups:
+                orders = list(permutations(group.tolist()))
+                for each in orders:
+                    for item in each[: max(0, k - place)]:
+                        expected[item] += Fraction(1, len(orders))
+                place += len(group)
+            assert found == expected
