@@ -31,13 +31,14 @@ from numpy.typing import NDArray
 from allsplits._threads import map_row_ranges
 from allsplits.boosting._kernels_boosting import boost_in_turn, boost_longest, reverse_neighbors
 from allsplits.boosting._losses import CompiledLoss
+from allsplits.orders import UNIT_ROUNDOFF
 
 __all__ = ["Chooser", "History", "Neighborhoods", "Rounds", "boost", "leading_leverages"]
 
 Chooser = Literal["boosting", "lazy", "mixed"]
 
 #: What one rounding takes from a weight of 1.
-LEAST_SMOOTHING = 2.0**-53
+LEAST_SMOOTHING = UNIT_ROUNDOFF
 
 
 @dataclass(frozen=True)

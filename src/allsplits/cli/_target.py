@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from allsplits._validation import LARGEST_VALUE
 from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ __all__ = ["Task", "class_labels", "read_target"]
 
 #: Whole numbers with more values than this are probably a quantity.
 _MANY_CLASSES = 20
-#: Squares of larger numbers, and sums of them, overflow.
-_LARGEST_NUMBER = 1e150
 #: Floats from here on are whole for want of digits.
 _LARGEST_WHOLE = 2.0**53
 
@@ -70,10 +69,10 @@ def read_target(series: nw.Series[Any], task: Task) -> tuple[NDArray[Any], bool,
 def _check_size(name: str, numbers: NDArray[np.float64]) -> None:
     import numpy as np
 
-    wrong = ~(np.abs(numbers) < _LARGEST_NUMBER)
+    wrong = ~(np.abs(numbers) < LARGEST_VALUE)
     if wrong.any():
         raise InvalidInputError(
-            f"the target {name!r} must be between {-_LARGEST_NUMBER:g} and {_LARGEST_NUMBER:g}; "
+            f"the target {name!r} must be between {-LARGEST_VALUE:g} and {LARGEST_VALUE:g}; "
             f"got {numbers[wrong][0]:g} in row {int(wrong.argmax())} of the rows used"
         )
 

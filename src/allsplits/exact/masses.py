@@ -26,11 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact._kernels import fill_bernoulli_masses, fill_masses
+from allsplits.orders import UNIT_ROUNDOFF
 from allsplits.splits import BernoulliLaw
 
-__all__ = ["Column", "Prefixes", "column_value", "deepest_prefix", "prefixes_for"]
-
-UNIT_ROUNDOFF = 2.0**-53
+__all__ = [
+    "UNIT_ROUNDOFF",
+    "Column",
+    "Prefixes",
+    "column_value",
+    "deepest_prefix",
+    "prefixes_for",
+]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -114,7 +114,7 @@ def order_from_index(
         stop = min(start + step, n_samples)
         found = _ask(index, source.ask, start, stop, depth, n_samples)
         blocks.append(finish(*found, start))
-    return concatenate(blocks)
+    return replace(concatenate(blocks), metric=source.metric)
 
 
 @dataclass(frozen=True)

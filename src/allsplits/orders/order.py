@@ -91,7 +91,7 @@ class NeighborOrder:
     search : SearchReport
         How the neighbours were found.
     metric : Metric or None
-        What the distances are; None if nobody knows: they were given, or come from an index.
+        What the distances are; None if nobody knows: they were given, or an index does not tell.
 
     Examples
     --------

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from allsplits.orders.order import NeighborOrder, SearchReport
 
-__all__ = ["Block", "Part", "Search", "whole_order"]
+__all__ = [
+    "Block",
+    "DeviceCounts",
+    "DevicePart",
+    "DeviceRows",
+    "Part",
+    "Search",
+    "whole_order",
+]
 
 
 #: (order, n_threads) -> what these rows contribute to an answer: integer tallies, or values of the
@@ -63,3 +74,55 @@ class Search(ABC):
 
     def close(self) -> None:  # noqa: B027 - most searches leave nothing running
         """Stop what is still running elsewhere; called once, also after an error or Ctrl-C."""
+
+
+class DeviceRows(NamedTuple):
+    """Neighbours of some samples as tensors.
+
+    Attributes
+    ----------
+    numbers : tensor of shape (rows,)
+        Sample numbers of the rows.
+    items, tied : tensors of shape (rows, width)
+        As in a NeighborOrder, but members of a tie group may stand in any order.
+    lengths : tensor of shape (rows,)
+        How many entries of a row count, always complete tie groups; -1 if the row is not certain.
+    """
+
+    numbers: Any
+    items: Any
+    tied: Any
+    lengths: Any
+
+
+class DeviceCounts(Protocol):
+    """Tallies that grow on the device."""
+
+    def add(self, rows: DeviceRows) -> None:
+        """Count the rows that are certain."""
+        ...
+
+    def counts(self) -> Any:
+        """What was counted, on the host."""
+        ...
+
+
+@runtime_checkable
+class DevicePart(Protocol):
+    """A part that can be counted on the device, and for rows with any numbers on the host.
+
+    `by_groups` says that the order within tie groups plays no part, as it has to be.
+    """
+
+    @property
+    def by_groups(self) -> bool:
+        """Whether members of a tie group are alike."""
+        ...
+
+    def of_rows(self, order: NeighborOrder, numbers: NDArray[np.intp]) -> Any:
+        """The part of rows with these sample numbers."""
+        ...
+
+    def on_device(self, torch: Any, device: str, numbers: NDArray[np.intp]) -> DeviceCounts:
+        """Empty tallies for rows among these sample numbers."""
+        ...

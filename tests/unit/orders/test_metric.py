@@ -12,9 +12,11 @@ from allsplits import (
     UNNClassifier,
     cmc_curve,
     evaluate,
+    learning_curve,
     order_from_graph,
     order_from_index,
     order_neighbors,
+    report,
     validation_curve,
 )
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
@@ -210,6 +212,26 @@ def test_an_order_of_another_metric_is_refused():
     evaluate(KNeighborsClassifier(3, p=3), cubes, Y)
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model, order: evaluate(model, order, Y),
+        lambda model, order: validation_curve(model, order, Y, n_neighbors=[1, 2]),
+        lambda model, order: learning_curve(model, order, Y),
+        lambda model, order: cmc_curve(order, Y, metric=model.metric),
+        lambda model, order: report(model, order, Y),
+    ],
+    ids=["evaluate", "validation_curve", "learning_curve", "cmc_curve", "report"],
+)
+def test_every_function_that_takes_an_order_compares_metrics(ask):
+    index = NearestNeighbors(metric="euclidean").fit(X)
+    found = order_from_index(index, X, depth=39, allow_approximate=True)
+    for order in (ORDER, found):
+        with pytest.raises(InvalidInputError, match=OTHER_METRIC):
+            ask(KNeighborsClassifier(1, metric="manhattan"), order)
+    ask(KNeighborsClassifier(1, metric="euclidean"), ORDER)
+
+
 def test_parameters_of_a_metric_are_compared_by_value():
     weights = {"w": np.array([1.0, 2.0, 3.0])}
     order = order_neighbors(X, metric_params=weights)
@@ -235,10 +257,6 @@ def test_orders_of_unknown_metric_are_taken():
     given = order_neighbors(full, metric="precomputed")
     index = NearestNeighbors(metric="manhattan").fit(X)
     graph = index.kneighbors(X, 40)
-    for order in (
-        given,
-        order_from_index(index, X, depth=39, allow_approximate=True, n_jobs=1),
-        order_from_graph(graph, allow_approximate=True),
-    ):
+    for order in (given, order_from_graph(graph, allow_approximate=True)):
         assert order.metric is None
         assert evaluate(model, order, Y).score == pytest.approx(expected, abs=1e-12)

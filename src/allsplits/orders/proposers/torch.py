@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,8 @@ from allsplits.orders.proposers.torch_distances import (
     sorted_distances,
 )
 from allsplits.orders.proposers.torch_products import Level, ScaledPoints
-from allsplits.orders.proposers.torch_rows import DevicePart, DeviceRows, mark_ties
-from allsplits.orders.protocol import Block, Part, Search
+from allsplits.orders.proposers.torch_rows import mark_ties
+from allsplits.orders.protocol import Block, DevicePart, DeviceRows, Part, Search
 from allsplits.orders.verify import mark_sorted
 
 __all__ = ["TorchSearch"]
@@ -135,14 +135,13 @@ class TorchSearch(Search):
             order = replace_rows(order, failed, [self._again(failed + start, level)])
         return order.found_by("torch", redone_rows=len(failed))
 
-    def map(self, start: int, stop: int, part: Part | DevicePart, n_threads: int) -> Block:
+    def map(self, start: int, stop: int, part: Part, n_threads: int) -> Block:
         """What the samples start to stop contribute; tallies that can are counted on the device.
 
         Then no neighbour list travels to the host, except those of rows that are done again.
         """
-        if not getattr(part, "by_groups", False):
-            return super().map(start, stop, cast("Part", part), n_threads)
-        part = cast("DevicePart", part)
+        if not (isinstance(part, DevicePart) and part.by_groups):
+            return super().map(start, stop, part, n_threads)
         counted = part.on_device(self.torch, self.device, np.arange(start, stop))
         level, failed = self.first_level, []
         for rows in self._rows_on_device(start, stop, level):
