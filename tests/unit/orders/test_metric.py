@@ -219,7 +219,7 @@ def test_an_order_of_another_metric_is_refused():
         lambda model, order: validation_curve(model, order, Y, n_neighbors=[1, 2]),
         lambda model, order: learning_curve(model, order, Y),
         lambda model, order: cmc_curve(order, Y, metric=model.metric),
-        lambda model, order: report(model, order, Y),
+        lambda model, order: report(order, Y, estimator=model),
     ],
     ids=["evaluate", "validation_curve", "learning_curve", "cmc_curve", "report"],
 )
