@@ -139,7 +139,8 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         self, X: Any, n_neighbors: int | None = None, return_distance: bool = True
     ) -> Any:
         """Neighbours of new samples among the training samples, those of a tie in row order."""
-        queries, k = self._new(X), self._voters.k
+        queries = self._new(X)
+        k = self._voters.k
         if n_neighbors is not None:
             most = self.best_estimator_.n_samples_fit_
             k = check_count("n_neighbors", n_neighbors, at_least=1, at_most=most)
@@ -258,7 +259,8 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Classes of new samples: the largest share of the votes, the first class of equal ones."""
-        labels: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        shares = self.predict_proba(X)
+        labels: NDArray[Any] = self.classes_[shares.argmax(axis=1)]
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -267,7 +269,8 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
         Training samples that are tied at the k-th place share the votes that are left, the average
         over all orders of the tied: scores and predictions have one rule for equal distances.
         """
-        return self._voters.class_shares(self._new(X), self._codes, len(self.classes_))
+        queries = self._new(X)
+        return self._voters.class_shares(queries, self._codes, len(self.classes_))
 
 
 class KNeighborsRegressorCV(RegressorMixin, _NeighborsCV):  # type: ignore[misc]
@@ -366,7 +369,8 @@ class KNeighborsRegressorCV(RegressorMixin, _NeighborsCV):  # type: ignore[misc]
         Those that are tied at the k-th place share the votes that are left, the average over all
         orders of the tied: scores and predictions have one rule for equal distances.
         """
-        return self._voters.means(self._new(X), self._targets)
+        queries = self._new(X)
+        return self._voters.means(queries, self._targets)
 
 
 def _several(name: str, candidates: Any) -> list[Any]:
