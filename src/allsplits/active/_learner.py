@@ -29,9 +29,8 @@ from allsplits.active._tuning import choose_neighbors, read_neighbors
 from allsplits.active._turns import Turns
 from allsplits.active._utility import UTILITIES
 from allsplits.active._votes import ask_committee, choose_batch
-from allsplits.exact import Options
+from allsplits.exact import Options, Voters
 from allsplits.exceptions import AllSplitsError, InvalidInputError
-from allsplits.model_selection import Voters
 from allsplits.model_selection._setup import check_options
 from allsplits.orders import Metric, Reference
 

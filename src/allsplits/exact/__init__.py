@@ -5,6 +5,7 @@ from allsplits.exact.answer import Answer
 from allsplits.exact.masses import Column
 from allsplits.exact.question import Exclusion, Options, Question
 from allsplits.exact.solve import SUPPORTED, solve
+from allsplits.exact.voters import Voters
 from allsplits.exact.weighted.weights import VoteWeights
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "Options",
     "Question",
     "VoteWeights",
+    "Voters",
     "solve",
 ]

@@ -9,7 +9,6 @@ from allsplits.model_selection._interval import Interval
 from allsplits.model_selection._learning_curve import learning_curve
 from allsplits.model_selection._neighbors_cv import KNeighborsClassifierCV, KNeighborsRegressorCV
 from allsplits.model_selection._validation_curve import validation_curve
-from allsplits.model_selection._voters import Voters
 
 __all__ = [
     "Comparison",
@@ -18,7 +17,6 @@ __all__ = [
     "Interval",
     "KNeighborsClassifierCV",
     "KNeighborsRegressorCV",
-    "Voters",
     "cmc_curve",
     "compare",
     "evaluate",

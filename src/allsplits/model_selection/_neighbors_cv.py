@@ -22,13 +22,13 @@ from allsplits._validation import (
     keep_fitting,
     shown,
 )
+from allsplits.exact import Voters
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._choice import choose_best, ranks
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._estimator import read_estimator
 from allsplits.model_selection._setup import Setup, check_options
 from allsplits.model_selection._validation_curve import curve_over_neighbors
-from allsplits.model_selection._voters import Voters
 from allsplits.orders import Reference
 
 __all__ = ["KNeighborsClassifierCV", "KNeighborsRegressorCV"]

@@ -44,7 +44,7 @@ def test_it_predicts_like_scikit_learn(iris, fitted):
     np.testing.assert_array_equal(X[found], X[expected])
     np.testing.assert_array_max_ulp(mine, theirs, 2)
     np.testing.assert_array_equal(fitted.kneighbors(queries, 3, False), found[:, :3])
-    assert fitted.score(X, y) == best.score(X, y)
+    assert fitted.score(queries, y) == best.score(queries, y)
 
 
 def test_fitted_attributes(fitted):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact import VoteWeights
+from allsplits.exact.weighted.weights import VoteWeights
 from allsplits.orders import NeighborOrder, Reference
 
 __all__ = ["Voters"]
