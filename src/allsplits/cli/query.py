@@ -10,6 +10,7 @@ import typer
 
 from allsplits.cli import _options as options
 from allsplits.cli._answers import check_questions_output, questions, with_empty_column
+from allsplits.cli._command import reads_table
 from allsplits.cli._load import Source, read_source
 from allsplits.cli._model import check_metric
 from allsplits.cli._prepare import Data, find_column, listed, prepare
@@ -56,8 +57,11 @@ class Pool:
     notes: list[str]
 
 
+@reads_table("labels")
 def query(
-    file: options.File,
+    screen: Screen,
+    source: Source,
+    *,
     unlabelled: Annotated[
         str | None,
         typer.Argument(
@@ -66,7 +70,6 @@ def query(
             "labelled. Without it: rows of FILE whose target is missing.",
         ),
     ] = None,
-    target: options.Target = None,
     number: Annotated[
         int, typer.Option("--number", "-n", metavar="N", min=1, help="How many rows to choose.")
     ] = 10,
@@ -116,15 +119,7 @@ def query(
             "--from-scratch", help="FILE has no column for the target yet: no row is labelled."
         ),
     ] = False,
-    row_names: options.RowNames = None,
-    drop: options.Drop = None,
-    one_hot: options.OneHot = None,
-    standardize: options.Standardize = False,
-    drop_missing: options.DropMissing = False,
-    file_format: options.Format = None,
-    no_header: options.NoHeader = False,
     json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Choose the rows to label next.
 
@@ -139,12 +134,7 @@ def query(
       allsplits query labelled.csv unlabelled.csv --target species --number 20
       allsplits query cells.parquet -t type --id barcode --diversity 5 -o ask.csv
     """
-    screen = Screen(quiet)
-    source = Source(
-        file, target, None, file_format, not no_header, drop, one_hot, standardize, drop_missing,
-        row_names,
-    )  # fmt: skip
-    check_questions_output(output, file, unlabelled)
+    check_questions_output(output, source.file, unlabelled)
     pool = _read_pool(screen, source, unlabelled, metric, from_scratch)
     with screen.waiting(LOADING):
         from allsplits import CommitteeQuery

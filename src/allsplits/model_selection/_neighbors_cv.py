@@ -17,14 +17,13 @@ from allsplits._validation import (
     check_numbers,
     check_same_rows,
     check_unmasked,
-    keep_fitting,
     shown,
 )
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._choice import choose_best, ranks
 from allsplits.model_selection._curve import Curve
-from allsplits.model_selection._setup import Setup, check_options
-from allsplits.model_selection._validation_curve import curve_over_neighbors
+from allsplits.model_selection._options import check_options
+from allsplits.model_selection._task import Task
 
 __all__ = ["KNeighborsClassifierCV", "KNeighborsRegressorCV"]
 
@@ -65,17 +64,23 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             allow_sampling=getattr(self, "allow_sampling", False),
             n_jobs=self.n_jobs,
         )
-        pairs = list(product(_several("weights", self.weights), _several("metric", self.metric)))
+        weights, metrics = _several("weights", self.weights), _several("metric", self.metric)
         # What scikit-learn makes of y no longer shows what was wrong with it.
-        setups = {
-            pair: Setup.read(self._estimator(1, *pair), X, given, self.scoring, options, groups)
-            for pair in pairs
-        }
-        law = setups[pairs[0]].resolve(self.cv)
-        ks = self._fitting_candidates(law)
-        self.curves_ = {
-            pair: curve_over_neighbors(setup, law, ks) for pair, setup in setups.items()
-        }
+        tasks = {
+            metric: Task.read(
+                self._estimator(1, weights[0], metric), X, given, options, cv=self.cv,
+                scoring=self.scoring, groups=groups,
+            )
+            for metric in metrics
+        }  # fmt: skip
+        ks = tasks[metrics[0]].fitting(check_counts("n_neighbors", self.n_neighbors))
+        curves: dict[tuple[Any, Any], Curve] = {}
+        for metric in list(tasks):
+            # Orders that were kept go with their task.
+            of_metric = tasks.pop(metric).choices(ks, weights)
+            curves.update(zip(product(weights, [metric]), of_metric, strict=True))
+        pairs = list(product(weights, metrics))
+        self.curves_ = {pair: curves[pair] for pair in pairs}
         self._choose(ks, pairs)
         self.best_estimator_ = self._estimator(**self.best_params_).fit(X, y)
         return self
@@ -120,11 +125,6 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             n_neighbors, weights=weights, metric=metric, p=self.p, metric_params=self.metric_params,
             n_jobs=self.n_jobs,
         )  # fmt: skip
-
-    def _fitting_candidates(self, law: Any) -> list[int]:
-        ks = check_counts("n_neighbors", self.n_neighbors)
-        what = f"the size of the smallest training set ({law})"
-        return keep_fitting("n_neighbors", ks, law.smallest_training_set, what)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels or targets of new samples."""
