@@ -42,6 +42,48 @@ class Utility(StrEnum):
     MARGIN = "margin"
 
 
+_Unlabelled = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="UNLABELLED",
+        help="More rows to choose from, with the same columns; those with a target are "
+        "labelled. Without it: rows of FILE whose target is missing.",
+    ),
+]
+_UtilityOption = Annotated[
+    Utility,
+    typer.Option(
+        metavar="|".join(Utility),
+        help="Ask where members agree least, by entropy, or by the margin.",
+    ),
+]
+_Seed = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        max=_LARGEST_SEED,
+        help="Decides between equally useful rows, and which are asked at the start.",
+    ),
+]
+_Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="PATH",
+        help="Write the chosen rows with their row numbers and an empty target, to be filled "
+        "in for `allsplits merge`; - prints CSV.",
+    ),
+]
+_FromScratch = Annotated[
+    bool,
+    typer.Option(
+        "--from-scratch", help="FILE has no column for the target yet: no row is labelled."
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Pool:
     """Labelled rows and candidates in one array; `frame` and `rows` are those of the candidates."""
@@ -62,14 +104,7 @@ def query(
     screen: Screen,
     source: Source,
     *,
-    unlabelled: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="UNLABELLED",
-            help="More rows to choose from, with the same columns; those with a target are "
-            "labelled. Without it: rows of FILE whose target is missing.",
-        ),
-    ] = None,
+    unlabelled: _Unlabelled = None,
     number: Annotated[
         int, typer.Option("--number", "-n", metavar="N", min=1, help="How many rows to choose.")
     ] = 10,
@@ -80,13 +115,7 @@ def query(
             metavar="N", min=1, help="Labelled rows that each committee member leaves out."
         ),
     ] = 1,
-    utility: Annotated[
-        Utility,
-        typer.Option(
-            metavar="|".join(Utility),
-            help="Ask where members agree least, by entropy, or by the margin.",
-        ),
-    ] = Utility.AGREEMENT,
+    utility: _UtilityOption = Utility.AGREEMENT,
     diversity: Annotated[
         int,
         typer.Option(
@@ -94,31 +123,9 @@ def query(
         ),
     ] = 1,
     metric: options.Metric = "minkowski",
-    seed: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            max=_LARGEST_SEED,
-            help="Decides between equally useful rows, and which are asked at the start.",
-        ),
-    ] = 0,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="PATH",
-            help="Write the chosen rows with their row numbers and an empty target, to be filled "
-            "in for `allsplits merge`; - prints CSV.",
-        ),
-    ] = None,
-    from_scratch: Annotated[
-        bool,
-        typer.Option(
-            "--from-scratch", help="FILE has no column for the target yet: no row is labelled."
-        ),
-    ] = False,
+    seed: _Seed = 0,
+    output: _Output = None,
+    from_scratch: _FromScratch = False,
     json: options.Json = False,
 ) -> None:
     """Choose the rows to label next.

@@ -173,7 +173,7 @@ class Task:
         """Recall at every rank; excluded candidates are never met."""
         question = self._question([Column(rank, self.law) for rank in ranks])
         [answer] = solve(self.neighbors, replace(question, exclusion=exclusion))
-        return replace(self._curve("rank", ranks, answer), scoring="recall")
+        return self._curve("rank", ranks, answer, "recall")
 
     def expect_evaluation(self) -> None:
         """Say that `evaluate` will be asked beside other questions."""
@@ -231,12 +231,14 @@ class Task:
             weights=self.settings.weights,
         )
 
-    def _curve(self, parameter: str, values: list[int], answer: Answer) -> Curve:
+    def _curve(
+        self, parameter: str, values: list[int], answer: Answer, scoring: str | None = None
+    ) -> Curve:
         return Curve(
             parameter=parameter,
             x=np.array(values),
             scores=answer.scores,
-            scoring=self.scoring.name,
+            scoring=scoring or self.scoring.name,
             error_bounds=answer.error_bound,
             fractions=answer.fractions,
             search=answer.search,
