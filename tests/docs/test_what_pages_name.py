@@ -18,7 +18,7 @@ COMING = {
     "orders/verify.py",
 }
 #: The same for names of the glossary.
-COMING_NAMES = {"Task", "Work"}
+COMING_NAMES = {"Work"}
 
 
 def files_of(page):

@@ -177,6 +177,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self, X, dtype=np.float64, ensure_min_samples=2, ensure_all_finite=finite
         )
         points = check_points(points, precomputed=metric.precomputed, allow_nan=metric.allows_nan)
+        metric.check_features(points.shape[1])
         self._metric = metric if metric.precomputed else metric.fixed_by_sample(points)
         return points
 
@@ -290,9 +291,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._metric.precomputed:
             reference = reference[:, rows]
         k, score = choose_neighbors(
-            reference, labels.classes[labels.codes] if len(rows) else labels.codes,
-            self._candidates(), self._metric, self.tune_leave_out, len(rows) - self.leave_out,
-            self._options(),
+            reference, labels, self._candidates(), self._metric, self.tune_leave_out,
+            len(rows) - self.leave_out, self._options(),
         )  # fmt: skip
         self._change(state.tuned(k, score))
 

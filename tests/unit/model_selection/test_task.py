@@ -6,6 +6,7 @@ from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import (
+    ActiveLearner,
     ClassCounts,
     FixedSize,
     KNeighborsClassifierCV,
@@ -85,6 +86,14 @@ def test_one_check_and_one_search(door, counted, tmp_path):
 def test_a_search_for_each_metric(counted):
     KNeighborsClassifierCV((1, 3), weights=WEIGHTS, metric=("euclidean", "manhattan")).fit(X, Y)
     assert counted == {"searches": 2, "checks": 2}
+
+
+def test_teaching_checks_no_point_again(counted):
+    start = np.where(np.arange(60) < 30, Y, np.nan)
+    learner = ActiveLearner((1, 3), tune_leave_out=2).fit(X, start)
+    counted.update(searches=0, checks=0)
+    learner.teach([40], [1])
+    assert counted == {"searches": 1, "checks": 0}
 
 
 def plain(summary):
