@@ -28,7 +28,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from allsplits import Evaluation, FixedSize, NeighborOrder, evaluate, order_neighbors
-from allsplits.reports._suspects import SUSPICION, doubts, second_look
+from allsplits.exact import Options
+from allsplits.model_selection._task import Task
+from allsplits.reports._suspects import SUSPICION, doubts, judge_of
 
 Data = tuple[np.ndarray, np.ndarray]
 Ranking = Callable[[NeighborOrder, np.ndarray], np.ndarray]
@@ -132,7 +134,7 @@ def first_rule(order: NeighborOrder, y: np.ndarray) -> np.ndarray:
 
 
 def this_rule(order: NeighborOrder, y: np.ndarray) -> np.ndarray:
-    return doubts(second_look(KNeighborsClassifier(), order, y))
+    return doubts(judge_of(Task.read(KNeighborsClassifier(), order, y, Options())).evaluate())
 
 
 def looked(k: int, share: float | None, kind: str) -> Ranking:

@@ -1,7 +1,6 @@
 """What blocks of rows contribute: pure functions that travel light and run beside the search."""
 
 import pickle
-import sys
 import threading
 from fractions import Fraction
 
@@ -21,6 +20,7 @@ from allsplits import (
     order_neighbors,
     validation_curve,
 )
+from allsplits.exact import Neighbors
 from allsplits.orders import search as search_file
 from allsplits.orders.protocol import Search
 
@@ -87,11 +87,13 @@ def assert_alike(one, other):
 def test_a_part_travels_light_and_changes_nothing(name, monkeypatch):
     seen = []
 
-    def listening(points, metric, depth, part, **options):
-        seen.append(part)
-        return search_file.iter_parts(points, metric, depth, part, **options)
+    blocks = Neighbors.blocks
 
-    monkeypatch.setattr(sys.modules["allsplits.exact.solve"], "iter_parts", listening)
+    def listening(neighbors, depth, part):
+        seen.append(part)
+        return blocks(neighbors, depth, part)
+
+    monkeypatch.setattr(Neighbors, "blocks", listening)
     QUESTIONS[name]()
     assert seen
     order = order_neighbors(X)

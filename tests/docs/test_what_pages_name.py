@@ -12,7 +12,7 @@ ARCHITECTURE, GLOSSARY, MATH = (DOCS / f"{n}.md" for n in ("architecture", "glos
 #: Named in the pages and not in the tree yet.
 COMING: set[str] = set()
 #: The same for names of the glossary.
-COMING_NAMES = {"Task", "Work"}
+COMING_NAMES = {"Work"}
 
 
 def files_of(page):

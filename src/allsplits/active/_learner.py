@@ -31,7 +31,7 @@ from allsplits.active._utility import UTILITIES
 from allsplits.active._votes import ask_committee, choose_batch
 from allsplits.exact import Options, Voters
 from allsplits.exceptions import AllSplitsError, InvalidInputError
-from allsplits.model_selection._setup import check_options
+from allsplits.model_selection._options import check_options
 from allsplits.orders import Metric, Reference
 
 __all__ = ["ActiveLearner"]
@@ -178,6 +178,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self, X, dtype=np.float64, ensure_min_samples=2, ensure_all_finite=finite
         )
         points = check_points(points, precomputed=metric.precomputed, allow_nan=metric.allows_nan)
+        metric.check_features(points.shape[1])
         self._metric = metric.fixed_by_sample(points)
         return points
 
@@ -291,9 +292,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self._metric.precomputed:
             reference = reference[:, rows]
         k, score = choose_neighbors(
-            reference, labels.classes[labels.codes] if len(rows) else labels.codes,
-            self._candidates(), self._metric, self.tune_leave_out, len(rows) - self.leave_out,
-            self._options(),
+            reference, labels, self._candidates(), self._metric, self.tune_leave_out,
+            len(rows) - self.leave_out, self._options(),
         )  # fmt: skip
         self._change(state.tuned(k, score))
 

@@ -18,7 +18,7 @@ from allsplits.active._utility import UTILITIES, agreement_of
 from allsplits.active._votes import Votes, ask_committee, choose_batch
 from allsplits.exact import Options
 from allsplits.exceptions import InvalidInputError
-from allsplits.model_selection._setup import check_options
+from allsplits.model_selection._options import check_options
 from allsplits.orders import Metric
 
 __all__ = ["CommitteeQuery"]

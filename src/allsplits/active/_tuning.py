@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import LeavePOut
-from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits._validation import check_count, check_counts
-from allsplits.exact import Options
-from allsplits.model_selection import validation_curve
+from allsplits.active._labels import PartialLabels
+from allsplits.exact import Neighbors, Options
+from allsplits.model_selection._estimator import VoteSettings
+from allsplits.model_selection._scoring import Scoring
+from allsplits.model_selection._task import Task
 from allsplits.orders import Metric
+from allsplits.splits import Samples, resolve_cv
 
 __all__ = ["choose_neighbors", "read_neighbors"]
 
@@ -25,16 +28,9 @@ def read_neighbors(n_neighbors: Any) -> list[int]:
     return [check_count("n_neighbors", n_neighbors, at_least=1)]
 
 
-def _classifier_for(metric: Metric) -> KNeighborsClassifier:
-    """scikit-learn's classifier with a metric that is resolved already."""
-    params = dict(metric.params)
-    power = params.pop("p", 2)
-    return KNeighborsClassifier(metric=metric.name, p=power, metric_params=params or None)
-
-
 def choose_neighbors(
     reference: NDArray[np.float64],
-    labels: NDArray[Any],
+    labels: PartialLabels,
     candidates: list[int],
     metric: Metric,
     leave_out: int,
@@ -45,13 +41,22 @@ def choose_neighbors(
 
     With one candidate, one class or too few labels there is nothing to choose: the smallest
     candidate is taken and the accuracy is NaN. `reference` holds the labelled points, or the
-    distances between them; `largest` is the most voters that can be used.
+    distances between them; `largest` is the most voters that can be used. All of it was checked
+    when it was read.
     """
-    fitting = [k for k in candidates if k <= min(largest, len(labels) - leave_out)]
-    if len(candidates) == 1 or not fitting or len(np.unique(labels)) < 2:
+    n, classes, codes = len(labels.rows), labels.classes, labels.codes
+    fitting = [k for k in candidates if k <= min(largest, n - leave_out)]
+    if len(candidates) == 1 or not fitting or len(classes) < 2:
         return candidates[0], float("nan")
-    curve = validation_curve(
-        _classifier_for(metric), reference, labels, n_neighbors=fitting, cv=LeavePOut(leave_out),
-        distance_ties=options.distance_ties, label_ties=options.label_ties, n_jobs=options.n_jobs,
-    )  # fmt: skip
+    samples = Samples(n, classes, codes)
+    task = Task(
+        Neighbors(reference, metric, options),
+        classes[codes],
+        samples,
+        resolve_cv(LeavePOut(leave_out), samples),
+        VoteSettings(1, metric, regression=False, weights=None),
+        Scoring("accuracy"),
+        options,
+    )
+    curve = task.over_neighbors(fitting)
     return curve.best, curve.best_score

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from allsplits.cli._model import check_metric
 from allsplits.cli._prepare import Choices, Data, count_of, prepare, some_of
 from allsplits.cli._read import STDIN, read_table
-from allsplits.cli._target import Task, read_target
+from allsplits.cli._target import TargetKind, read_target
 from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Source:
     """Which files to read, and how."""
 
     file: str
-    target: str | None
+    target: str | None = None
     labels: str | None = None
     file_format: str | None = None
     header: bool = True
@@ -34,7 +34,7 @@ class Source:
     one_hot: Sequence[str] | None = None
     standardize: bool = False
     drop_missing: bool = False
-    names: str | None = None
+    row_names: str | None = None
 
     def choices(self, metric: str = "minkowski") -> Choices:
         """How to turn columns into numbers."""
@@ -48,7 +48,7 @@ class Source:
             standardize=self.standardize,
             drop_missing=self.drop_missing,
             allow_nan=metric == "nan_euclidean",
-            names=self.names,
+            names=self.row_names,
         )
 
 
@@ -84,7 +84,7 @@ class Labelled:
 
 
 def load(
-    screen: Screen, source: Source, task: Task, *, metric: str, groups: str | None = None
+    screen: Screen, source: Source, kind: TargetKind, *, metric: str, groups: str | None = None
 ) -> Labelled:
     """Read the file(s), make numbers of the columns and read the target."""
     frame, target = read_source(screen, source)
@@ -96,7 +96,7 @@ def load(
     if data.target is None:
         raise InvalidInputError("--target must name the column to predict")
     check_metric(metric, data.X)
-    y, regression, notes = read_target(data.target, task)
+    y, regression, notes = read_target(data.target, kind)
     data.notes.extend(notes)
     return Labelled(data, y, regression, _name(source.file), target)
 

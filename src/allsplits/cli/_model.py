@@ -1,10 +1,11 @@
-"""The model that a command asks for, and its exact evaluation."""
+"""The model that a command asks for, and the task it makes of a file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from allsplits.cli._screen import LOADING
 from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
     from allsplits.cli._load import Labelled
     from allsplits.cli._parse import Cv
     from allsplits.cli._screen import Screen
-    from allsplits.model_selection import Curve, Evaluation
+    from allsplits.model_selection._task import Task
 
-__all__ = ["Model", "check_metric", "count_in_words", "largest_k"]
+__all__ = ["Model", "check_metric", "count_in_words"]
 
 
 @dataclass(frozen=True)
@@ -35,28 +36,16 @@ class Model:
         kind = KNeighborsRegressor if regression else KNeighborsClassifier
         return kind(k, metric=self.metric, weights=self.weights, p=self.p)
 
-    def evaluate(self, screen: Screen, labelled: Labelled, cv: Cv | None, k: int) -> Evaluation:
-        """One number of neighbours, with what every sample contributes."""
-        from allsplits import evaluate
+    def task(self, screen: Screen, labelled: Labelled, cv: Cv | None = None, k: int = 1) -> Task:
+        """The library's task: everything checked, nothing computed."""
+        with screen.waiting(LOADING), screen.noting(labelled.data.notes):
+            from allsplits.model_selection._options import check_options
+            from allsplits.model_selection._task import Task
 
-        with screen.noting(labelled.data.notes):
-            return evaluate(
+            return Task.read(
                 self.estimator(k, labelled.regression), labelled.data.X, labelled.y,
-                cv=None if cv is None else cv.build(), scoring=self.scoring,
-                groups=labelled.data.groups, progress=screen.progress,
-            )  # fmt: skip
-
-    def validation_curve(
-        self, screen: Screen, labelled: Labelled, cv: Cv | None, ks: list[int]
-    ) -> Curve:
-        """Several numbers of neighbours in one pass."""
-        from allsplits import validation_curve
-
-        with screen.noting(labelled.data.notes):
-            return validation_curve(
-                self.estimator(1, labelled.regression), labelled.data.X, labelled.y,
-                n_neighbors=ks, cv=None if cv is None else cv.build(), scoring=self.scoring,
-                groups=labelled.data.groups, progress=screen.progress,
+                check_options(progress=screen.progress), cv=None if cv is None else cv.build(),
+                scoring=self.scoring, groups=labelled.data.groups,
             )  # fmt: skip
 
 
@@ -74,18 +63,6 @@ def check_metric(metric: str, X: NDArray[np.float64]) -> None:
             "--metric mahalanobis needs features that vary, none of which follows from the others, "
             "and more rows than features: leave some out with --drop, or use another metric"
         )
-
-
-def largest_k(labelled: Labelled, cv: Cv | None) -> int:
-    """How many neighbours the smallest training set has."""
-    from allsplits._validation import check_groups, check_labels
-    from allsplits.splits import Samples, resolve_cv
-
-    n, groups = len(labelled.y), labelled.data.groups
-    numbers = None if groups is None else check_groups(groups, n)
-    classes, codes = (None, None) if labelled.regression else check_labels(labelled.y, n)
-    law = resolve_cv(None if cv is None else cv.build(), Samples(n, classes, codes, numbers))
-    return int(law.smallest_training_set)
 
 
 def count_in_words(number: int) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from allsplits.cli._target import Task
+from allsplits.cli._target import TargetKind
 
 __all__ = [
     "Cv",
@@ -18,6 +18,7 @@ __all__ = [
     "Format",
     "Json",
     "KNeighbors",
+    "Kind",
     "Labels",
     "Metric",
     "NoHeader",
@@ -28,7 +29,6 @@ __all__ = [
     "Scoring",
     "Standardize",
     "Target",
-    "TaskOption",
     "Weighting",
     "Weights",
 ]
@@ -140,11 +140,11 @@ Scoring = Annotated[
 KNeighbors = Annotated[
     int, typer.Option("--k", "-k", metavar="N", min=1, help="Number of neighbours.")
 ]
-TaskOption = Annotated[
-    Task,
+Kind = Annotated[
+    TargetKind,
     typer.Option(
         "--task",
-        metavar="|".join(Task),
+        metavar="|".join(TargetKind),
         help="What the target is; auto: fractions are numbers, everything else a class.",
     ),
 ]

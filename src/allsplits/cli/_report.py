@@ -11,11 +11,11 @@ from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from allsplits.cli._load import Labelled
-    from allsplits.cli._model import Model
     from allsplits.cli._screen import Screen
     from allsplits.model_selection import Curve, Evaluation
+    from allsplits.model_selection._task import Task
 
-__all__ = ["parse_image_shape", "write_report"]
+__all__ = ["expect_report", "parse_image_shape", "write_report"]
 
 
 def parse_image_shape(text: str | None) -> tuple[int, ...] | None:
@@ -29,31 +29,34 @@ def parse_image_shape(text: str | None) -> tuple[int, ...] | None:
     return tuple(int(side) for side in text.split("x"))
 
 
+def expect_report(task: Task) -> None:
+    """Say before the first question what the report will ask."""
+    from allsplits.reports._run import expect, in_groups
+
+    expect(task, sizes=not in_groups(task.law))
+
+
 def write_report(
-    screen: Screen, labelled: Labelled, model: Model, best: Evaluation, over_k: Curve | None,
+    screen: Screen, labelled: Labelled, task: Task, best: Evaluation, over_k: Curve | None,
     *, path: str, image_shape: tuple[int, ...] | None,
 ) -> None:  # fmt: skip
     """Write the page, with the learning curve of the chosen model unless groups are kept whole."""
     import numpy as np
 
-    from allsplits import learning_curve, report
+    from allsplits.reports._report import Report
+    from allsplits.reports._rows import Rows
+    from allsplits.reports._run import in_groups, judge
+    from allsplits.reports._summary import summarize
 
-    names = labelled.data.names
-    if names is not None:
-        best = replace(best, row_names=np.array(names))
+    data = labelled.data
+    if data.names is not None:
+        best = replace(best, row_names=np.array(data.names))
     curves = [] if over_k is None else [over_k]
-    estimator = model.estimator(best.n_neighbors, labelled.regression)
-    if labelled.data.groups is None:
-        with screen.noting(labelled.data.notes):
-            sizes = learning_curve(
-                estimator, labelled.data.X, labelled.y, scoring=model.scoring,
-                progress=screen.progress,
-            )  # fmt: skip
-        curves.append(sizes)
+    if not in_groups(task.law):
+        with screen.noting(data.notes):
+            curves.append(task.over_sizes())
     with screen.waiting("writing the report"):
-        report(
-            best, X=labelled.data.X, estimator=estimator, curves=curves,
-            feature_names=labelled.data.features, image_shape=image_shape,
-            title=f"{Path(labelled.name).name}: {labelled.target}",
-            notes=labelled.data.notes, path=path,
-        )  # fmt: skip
+        rows = Rows.read(data.X, len(data.X), image_shape, data.features, task.points)
+        title = f"{Path(labelled.name).name}: {labelled.target}"
+        done = judge(task, best, curves)
+        Report(summarize(done, rows=rows, title=title, notes=data.notes), best).save(path)

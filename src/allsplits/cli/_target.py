@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Task", "class_labels", "read_target"]
+__all__ = ["TargetKind", "class_labels", "read_target"]
 
 #: Whole numbers with more values than this are probably a quantity.
 _MANY_CLASSES = 20
@@ -21,7 +21,7 @@ _MANY_CLASSES = 20
 _LARGEST_WHOLE = 2.0**53
 
 
-class Task(StrEnum):
+class TargetKind(StrEnum):
     """What is predicted."""
 
     AUTO = "auto"
@@ -29,7 +29,7 @@ class Task(StrEnum):
     REGRESSION = "regression"
 
 
-def read_target(series: nw.Series[Any], task: Task) -> tuple[NDArray[Any], bool, list[str]]:
+def read_target(series: nw.Series[Any], kind: TargetKind) -> tuple[NDArray[Any], bool, list[str]]:
     """The target as an array, whether it is a number to predict, and notes.
 
     Left to itself, a target with fractions is a number; everything else is a class.
@@ -41,7 +41,8 @@ def read_target(series: nw.Series[Any], task: Task) -> tuple[NDArray[Any], bool,
         series = series.cast(nw.Float64)
     numeric = series.dtype.is_numeric()
     whole = not series.dtype.is_float() or _is_whole(series)
-    regression = task is Task.REGRESSION or (task is Task.AUTO and numeric and not whole)
+    guessed = kind is TargetKind.AUTO and numeric and not whole
+    regression = kind is TargetKind.REGRESSION or guessed
     if regression:
         if not (numeric or series.dtype == nw.Boolean):
             raise InvalidInputError(

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from allsplits.cli import _options as options
+from allsplits.cli._command import reads_table
 from allsplits.cli._load import Labelled, Source, load
 from allsplits.cli._model import Model
-from allsplits.cli._parse import parse_cv
+from allsplits.cli._parse import Cv, parse_cv
 from allsplits.cli._prepare import prepare
 from allsplits.cli._read import read_table
-from allsplits.cli._screen import LOADING, Screen, Table
-from allsplits.cli._target import Task
+from allsplits.cli._screen import Screen, Table
+from allsplits.cli._target import TargetKind
 from allsplits.cli.evaluate import evaluation_document
 from allsplits.exceptions import InvalidInputError
 
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
+@reads_table("row_names")
 def compare(
-    file: options.File,
-    target: options.Target = None,
+    screen: Screen,
+    source: Source,
+    *,
     k: options.KNeighbors = 5,
     other_k: Annotated[
         int | None,
@@ -48,19 +52,11 @@ def compare(
     cv: options.Cv = None,
     scoring: options.Scoring = None,
     p: options.Power = 2.0,
-    task: options.TaskOption = Task.AUTO,
+    task: options.Kind = TargetKind.AUTO,
     confidence: Annotated[
         float, typer.Option(metavar="SHARE", min=0.0, max=1.0, help="Confidence of the interval.")
     ] = 0.95,
-    labels: options.Labels = None,
-    drop: options.Drop = None,
-    one_hot: options.OneHot = None,
-    standardize: options.Standardize = False,
-    drop_missing: options.DropMissing = False,
-    file_format: options.Format = None,
-    no_header: options.NoHeader = False,
     json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Compare two models on the same rows.
 
@@ -73,7 +69,6 @@ def compare(
       allsplits compare flowers.csv -t species --other-metric manhattan
       allsplits compare old.npy --labels labels.csv --other-features new.npy
     """
-    screen = Screen(quiet)
     first = Model(metric, weights, p, scoring)
     second = Model(other_metric or metric, other_weights or weights, p, scoring)
     way = parse_cv(cv)
@@ -82,28 +77,35 @@ def compare(
             "give the other model one of --other-k, --other-metric, --other-weights or "
             "--other-features that differs from the first"
         )
-    source = Source(
-        file, target, labels, file_format, not no_header, drop, one_hot, standardize, drop_missing
-    )
     labelled = load(screen, source, task, metric=metric, groups=way.column if way else None)
     other = labelled
     if other_features is not None:
         other = _other_features(screen, source, labelled, other_features, second.metric)
-    with screen.waiting(LOADING):
-        from allsplits import compare as compare_evaluations
-    found = compare_evaluations(
-        first.evaluate(screen, labelled, way, k),
-        second.evaluate(screen, other, way, other_k or k),
-        confidence=confidence,
-    )
+    models = (first, labelled, k), (second, other, other_k or k)
+    found = _compared(screen, way, models, confidence)
     notes = list(dict.fromkeys([*labelled.data.notes, *other.data.notes]))
     for text in notes:
         screen.note(text)
+    file = source.file
     names = _names(file, k, first), _names(other_features or file, other_k or k, second)
     if json:
         screen.json(_document(labelled, found, names, notes))
     else:
         _show(screen, labelled, found, names)
+
+
+def _compared(
+    screen: Screen, way: Cv | None, models: Sequence[tuple[Model, Labelled, int]], confidence: float
+) -> Comparison:
+    """Both evaluated, then compared."""
+    evaluations = []
+    for model, labelled, k in models:
+        task = model.task(screen, labelled, way, k)
+        with screen.noting(labelled.data.notes):
+            evaluations.append(task.evaluate())
+    from allsplits import compare as compare_evaluations
+
+    return compare_evaluations(*evaluations, confidence=confidence)
 
 
 def _other_features(

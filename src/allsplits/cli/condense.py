@@ -8,10 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from allsplits.cli import _options as options
+from allsplits.cli._command import reads_table
 from allsplits.cli._load import Source, load
 from allsplits.cli._read import STDIN
 from allsplits.cli._screen import Screen
-from allsplits.cli._target import Task
+from allsplits.cli._target import TargetKind
 from allsplits.cli._write import check_table_output, write_table
 
 __all__ = ["Method", "Reduction", "condense"]
@@ -32,9 +33,11 @@ class Reduction(StrEnum):
     NONE = "none"
 
 
+@reads_table("row_names")
 def condense(
-    file: options.File,
-    target: options.Target = None,
+    screen: Screen,
+    source: Source,
+    *,
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="PATH", help="Where to write the rows; - prints."),
@@ -54,15 +57,7 @@ def condense(
             "more and may not; none.",
         ),
     ] = Reduction.CONSISTENT,
-    labels: options.Labels = None,
-    drop: options.Drop = None,
-    one_hot: options.OneHot = None,
-    standardize: options.Standardize = False,
-    drop_missing: options.DropMissing = False,
-    file_format: options.Format = None,
-    no_header: options.NoHeader = False,
     json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Write the few rows that the nearest neighbour needs.
 
@@ -76,12 +71,8 @@ def condense(
       allsplits condense flowers.csv -t species -o small.parquet --standardize
       allsplits condense big.parquet -t y -o small.parquet --method fast --reduce none
     """
-    screen = Screen(quiet)
-    source = Source(
-        file, target, labels, file_format, not no_header, drop, one_hot, standardize, drop_missing
-    )
-    check_table_output("--output", output, file, labels)
-    labelled = load(screen, source, Task.CLASSIFICATION, metric="euclidean")
+    check_table_output("--output", output, source.file, source.labels)
+    labelled = load(screen, source, TargetKind.CLASSIFICATION, metric="euclidean")
     with screen.noting(labelled.data.notes):
         from allsplits import CondensedReduced, FastCondensed
 

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from allsplits.cli import _options as options
+from allsplits.cli._command import reads_table
 from allsplits.cli._load import Labelled, Source, load
 from allsplits.cli._model import Model
-from allsplits.cli._parse import parse_sizes
-from allsplits.cli._screen import LOADING, Screen, Table, bar
-from allsplits.cli._target import Task
+from allsplits.cli._parse import parse_cv, parse_sizes
+from allsplits.cli._screen import Screen, Table, bar
+from allsplits.cli._target import TargetKind
 from allsplits.cli._write import check_table_output, write_table
 
 if TYPE_CHECKING:
     from allsplits.model_selection import Curve
 
-__all__ = ["curve", "run_curve"]
+__all__ = ["Wanted", "curve", "run_curve"]
 
 _MOST_LINES = 20
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be computed and shown, as users write it."""
+
+    k: int = 1
+    sizes: str | None = None
+    per_class: bool = False
+    kind: TargetKind = TargetKind.AUTO
+    output: str | None = None
+    json: bool = False
+
+
+@reads_table("row_names")
 def curve(
-    file: options.File,
-    target: options.Target = None,
+    screen: Screen,
+    source: Source,
+    *,
     k: options.KNeighbors = 1,
     sizes: Annotated[
         str | None,
@@ -41,20 +57,12 @@ def curve(
     weights: options.Weights = options.Weighting.UNIFORM,
     metric: options.Metric = "minkowski",
     p: options.Power = 2.0,
-    task: options.TaskOption = Task.AUTO,
+    task: options.Kind = TargetKind.AUTO,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="PATH", help="Also write all points to a table."),
     ] = None,
-    labels: options.Labels = None,
-    drop: options.Drop = None,
-    one_hot: options.OneHot = None,
-    standardize: options.Standardize = False,
-    drop_missing: options.DropMissing = False,
-    file_format: options.Format = None,
-    no_header: options.NoHeader = False,
     json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Show the score for every size of the training set.
 
@@ -68,40 +76,24 @@ def curve(
       allsplits curve faces.npz -t y --per-class --sizes 1,2,5,10
       allsplits curve flowers.csv -t species --output curve.csv
     """
-    screen = Screen(quiet)
-    source = Source(
-        file, target, labels, file_format, not no_header, drop, one_hot, standardize, drop_missing
-    )
-    model = Model(metric, weights, p, scoring)
-    run_curve(
-        screen, source, model, k=k, sizes=sizes, per_class=per_class, task=task, output=output,
-        as_json=json,
-    )  # fmt: skip
+    wanted = Wanted(k, sizes, per_class, task, output, json)
+    run_curve(screen, source, Model(metric, weights, p, scoring), wanted)
 
 
-def run_curve(
-    screen: Screen, source: Source, model: Model, *, k: int = 1, sizes: str | None = None,
-    per_class: bool = False, task: Task = Task.AUTO, output: str | None = None,
-    as_json: bool = False,
-) -> None:  # fmt: skip
+def run_curve(screen: Screen, source: Source, model: Model, wanted: Wanted) -> None:
     """Everything after the options are read."""
-    train_sizes = None if sizes is None else parse_sizes("--sizes", sizes)
+    k, output = wanted.k, wanted.output
+    sizes = None if wanted.sizes is None else parse_sizes("--sizes", wanted.sizes)
     check_table_output("--output", output, source.file, source.labels)
-    labelled = load(screen, source, task, metric=model.metric)
-    with screen.waiting(LOADING):
-        from allsplits import learning_curve
-
-        estimator = model.estimator(k, labelled.regression)
+    labelled = load(screen, source, wanted.kind, metric=model.metric)
+    task = model.task(screen, labelled, parse_cv("loo"), k)
     with screen.noting(labelled.data.notes):
-        found = learning_curve(
-            estimator, labelled.data.X, labelled.y, train_sizes=train_sizes, stratify=per_class,
-            scoring=model.scoring, progress=screen.progress,
-        )  # fmt: skip
+        found = task.over_sizes(sizes, stratify=wanted.per_class)
     for text in labelled.data.notes:
         screen.note(text)
     if output is not None:
         _write(found, output)
-    if as_json:
+    if wanted.json:
         screen.json(_document(labelled, found, k))
     elif output != "-":
         screen.line(labelled.sentence())

@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 
 from allsplits.cli import _options as options
+from allsplits.cli import curve, evaluate
 from allsplits.cli._load import Source
 from allsplits.cli._model import Model
 from allsplits.cli._screen import LOADING, Screen
 from allsplits.cli._write import write_table
-from allsplits.cli.curve import run_curve
-from allsplits.cli.evaluate import run_evaluate
 from allsplits.exceptions import InvalidInputError
 
 __all__ = ["demo"]
@@ -49,9 +48,11 @@ def demo(
     screen.line(
         f"$ allsplits evaluate {data} --target digit --k 1-20 --image 8x8 --report {page}\n"
     )
-    run_evaluate(screen, source, model, k="1-20", report=page, image="8x8")
+    evaluate.run_evaluate(
+        screen, source, model, evaluate.Wanted(k="1-20", report=page, image="8x8")
+    )
     screen.line(f"\n$ allsplits curve {data} --target digit\n")
-    run_curve(screen, source, model)
+    curve.run_curve(screen, source, model, curve.Wanted())
     screen.print(
         "Exactness removes the noise of splitting, not the noise of sampling: other images would "
         "give other values."

@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from allsplits.cli import _options as options
+from allsplits.cli._command import reads_table
 from allsplits.cli._load import Labelled, Source, load
-from allsplits.cli._model import Model, count_in_words, largest_k
+from allsplits.cli._model import Model, count_in_words
 from allsplits.cli._parse import parse_cv, parse_numbers
 from allsplits.cli._read import STDIN
-from allsplits.cli._report import parse_image_shape, write_report
-from allsplits.cli._screen import LOADING, Screen, Table, bar
-from allsplits.cli._target import Task
+from allsplits.cli._report import expect_report, parse_image_shape, write_report
+from allsplits.cli._screen import Screen, Table, bar
+from allsplits.cli._target import TargetKind
 from allsplits.cli._write import check_output
 from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from allsplits.model_selection import Curve, Evaluation
+    from allsplits.model_selection._task import Task
 
-__all__ = ["evaluate", "evaluation_document", "run_evaluate"]
+__all__ = ["Wanted", "evaluate", "evaluation_document", "run_evaluate"]
 
 #: The largest k that is tried when none is named.
 _DEFAULT_LARGEST = 30
 _MOST_LINES = 30
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be computed and shown, as users write it."""
+
+    k: str | None = None
+    cv: str | None = None
+    kind: TargetKind = TargetKind.AUTO
+    hardest: int = 5
+    report: str | None = None
+    image: str | None = None
+    json: bool = False
+
+
+@reads_table()
 def evaluate(
-    file: options.File,
-    target: options.Target = None,
+    screen: Screen,
+    source: Source,
+    *,
     k: Annotated[
         str | None,
         typer.Option(
@@ -45,7 +63,7 @@ def evaluate(
     weights: options.Weights = options.Weighting.UNIFORM,
     metric: options.Metric = "minkowski",
     p: options.Power = 2.0,
-    task: options.TaskOption = Task.AUTO,
+    task: options.Kind = TargetKind.AUTO,
     hardest: Annotated[
         int, typer.Option(metavar="N", min=0, help="How many of the rows most often wrong to list.")
     ] = 5,
@@ -56,16 +74,7 @@ def evaluate(
         str | None,
         typer.Option(metavar="SHAPE", help="Rows are images, 28x28: show them in the report."),
     ] = None,
-    labels: options.Labels = None,
-    row_names: options.RowNames = None,
-    drop: options.Drop = None,
-    one_hot: options.OneHot = None,
-    standardize: options.Standardize = False,
-    drop_missing: options.DropMissing = False,
-    file_format: options.Format = None,
-    no_header: options.NoHeader = False,
     json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Score nearest neighbours over every possible split.
 
@@ -82,69 +91,58 @@ def evaluate(
       allsplits evaluate prices.csv -t price --one-hot district --report prices.html
       zcat big.csv.gz | allsplits evaluate - -t y --json | jq .score
     """
-    screen = Screen(quiet)
-    source = Source(
-        file, target, labels, file_format, not no_header, drop, one_hot, standardize,
-        drop_missing, row_names,
-    )  # fmt: skip
-    model = Model(metric, weights, p, scoring)
-    run_evaluate(
-        screen,
-        source,
-        model,
-        k=k,
-        cv=cv,
-        task=task,
-        hardest=hardest,
-        report=report,
-        image=image,
-        as_json=json,
-    )
+    wanted = Wanted(k, cv, task, hardest, report, image, json)
+    run_evaluate(screen, source, Model(metric, weights, p, scoring), wanted)
 
 
-def run_evaluate(
-    screen: Screen, source: Source, model: Model, *, k: str | None = None, cv: str | None = None,
-    task: Task = Task.AUTO, hardest: int = 5, report: str | None = None,
-    image: str | None = None, as_json: bool = False,
-) -> None:  # fmt: skip
+def run_evaluate(screen: Screen, source: Source, model: Model, wanted: Wanted) -> None:
     """Everything after the options are read."""
-    ks = None if k is None else parse_numbers("--k", k)
-    way = parse_cv(cv)
-    image_shape = parse_image_shape(image)
-    if report == STDIN:
+    ks = None if wanted.k is None else parse_numbers("--k", wanted.k)
+    way = parse_cv(wanted.cv)
+    image_shape = parse_image_shape(wanted.image)
+    if wanted.report == STDIN:
         raise InvalidInputError(
             "--report must name a file: standard output is for the result (./- is a file called -)"
         )
-    check_output("--report", report, source.file, source.labels)
+    check_output("--report", wanted.report, source.file, source.labels)
     labelled = load(
-        screen, source, task, metric=model.metric, groups=way.column if way else None
+        screen, source, wanted.kind, metric=model.metric, groups=way.column if way else None
     )  # fmt: skip
-    with screen.waiting(LOADING), screen.noting(labelled.data.notes):
-        largest = largest_k(labelled, way)
-    if ks is None:
-        ks = list(range(1, min(_DEFAULT_LARGEST, largest) + 1))
-        if way is not None and way.kind == "episodes":
-            ks = [1]  # the only number with a formula
-    curve = None
-    if len(ks) > 1 and not (model.scoring or "").startswith("recall@"):
-        curve = model.validation_curve(screen, labelled, way, ks)
-        labelled.data.notes.append(
-            f"k = {curve.best} is the best of {len(ks)} by these same scores: its own score is a "
-            "little optimistic"
-        )
-    best = model.evaluate(screen, labelled, way, curve.best if curve else ks[0])
-    if report is not None:
+    task = model.task(screen, labelled, way)
+    with screen.noting(labelled.data.notes):
+        if wanted.report is not None:
+            expect_report(task)
+        task, curve = _choose(task, ks, labelled.data.notes)
+        best = task.evaluate()
+    if wanted.report is not None:
         write_report(
-            screen, labelled, model, best, curve, path=report, image_shape=image_shape
+            screen, labelled, task, best, curve, path=wanted.report, image_shape=image_shape
         )  # fmt: skip
     for text in labelled.data.notes:
         screen.note(text)
-    if as_json:
-        screen.json(_document(labelled, best, curve, hardest))
+    if wanted.json:
+        screen.json(_document(labelled, best, curve, wanted.hardest))
     else:
-        _show(screen, labelled, best, curve, hardest)
-    if report is not None:
-        screen.note(f"report written to {report}")
+        _show(screen, labelled, best, curve, wanted.hardest)
+    if wanted.report is not None:
+        screen.note(f"report written to {wanted.report}")
+
+
+def _choose(task: Task, ks: list[int] | None, notes: list[str]) -> tuple[Task, Curve | None]:
+    """The task with the best k, and the curve it was chosen by if there was a choice."""
+    if ks is None:
+        ks = list(range(1, min(_DEFAULT_LARGEST, task.law.smallest_training_set) + 1))
+        if task.law.kind == "episodes":
+            ks = [1]  # the only number with a formula
+    if len(ks) == 1 or task.scoring.rank is not None:
+        return task.with_neighbors(ks[0]), None
+    task.neighbors.expect()
+    curve = task.over_neighbors(ks)
+    notes.append(
+        f"k = {curve.best} is the best of {len(ks)} by these same scores: its own score is a "
+        "little optimistic"
+    )
+    return task.with_neighbors(curve.best), curve
 
 
 def _show(

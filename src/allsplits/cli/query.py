@@ -10,6 +10,7 @@ import typer
 
 from allsplits.cli import _options as options
 from allsplits.cli._answers import check_questions_output, questions, with_empty_column
+from allsplits.cli._command import reads_table
 from allsplits.cli._load import Source, read_source
 from allsplits.cli._model import check_metric
 from allsplits.cli._prepare import Data, find_column, listed, prepare
@@ -41,6 +42,48 @@ class Utility(StrEnum):
     MARGIN = "margin"
 
 
+_Unlabelled = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="UNLABELLED",
+        help="More rows to choose from, with the same columns; those with a target are "
+        "labelled. Without it: rows of FILE whose target is missing.",
+    ),
+]
+_UtilityOption = Annotated[
+    Utility,
+    typer.Option(
+        metavar="|".join(Utility),
+        help="Ask where members agree least, by entropy, or by the margin.",
+    ),
+]
+_Seed = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        max=_LARGEST_SEED,
+        help="Decides between equally useful rows, and which are asked at the start.",
+    ),
+]
+_Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="PATH",
+        help="Write the chosen rows with their row numbers and an empty target, to be filled "
+        "in for `allsplits merge`; - prints CSV.",
+    ),
+]
+_FromScratch = Annotated[
+    bool,
+    typer.Option(
+        "--from-scratch", help="FILE has no column for the target yet: no row is labelled."
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Pool:
     """Labelled rows and candidates in one array; `frame` and `rows` are those of the candidates."""
@@ -56,17 +99,12 @@ class Pool:
     notes: list[str]
 
 
+@reads_table("labels")
 def query(
-    file: options.File,
-    unlabelled: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="UNLABELLED",
-            help="More rows to choose from, with the same columns; those with a target are "
-            "labelled. Without it: rows of FILE whose target is missing.",
-        ),
-    ] = None,
-    target: options.Target = None,
+    screen: Screen,
+    source: Source,
+    *,
+    unlabelled: _Unlabelled = None,
     number: Annotated[
         int, typer.Option("--number", "-n", metavar="N", min=1, help="How many rows to choose.")
     ] = 10,
@@ -77,13 +115,7 @@ def query(
             metavar="N", min=1, help="Labelled rows that each committee member leaves out."
         ),
     ] = 1,
-    utility: Annotated[
-        Utility,
-        typer.Option(
-            metavar="|".join(Utility),
-            help="Ask where members agree least, by entropy, or by the margin.",
-        ),
-    ] = Utility.AGREEMENT,
+    utility: _UtilityOption = Utility.AGREEMENT,
     diversity: Annotated[
         int,
         typer.Option(
@@ -91,40 +123,10 @@ def query(
         ),
     ] = 1,
     metric: options.Metric = "minkowski",
-    seed: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            max=_LARGEST_SEED,
-            help="Decides between equally useful rows, and which are asked at the start.",
-        ),
-    ] = 0,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="PATH",
-            help="Write the chosen rows with their row numbers and an empty target, to be filled "
-            "in for `allsplits merge`; - prints CSV.",
-        ),
-    ] = None,
-    from_scratch: Annotated[
-        bool,
-        typer.Option(
-            "--from-scratch", help="FILE has no column for the target yet: no row is labelled."
-        ),
-    ] = False,
-    row_names: options.RowNames = None,
-    drop: options.Drop = None,
-    one_hot: options.OneHot = None,
-    standardize: options.Standardize = False,
-    drop_missing: options.DropMissing = False,
-    file_format: options.Format = None,
-    no_header: options.NoHeader = False,
+    seed: _Seed = 0,
+    output: _Output = None,
+    from_scratch: _FromScratch = False,
     json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Choose the rows to label next.
 
@@ -139,12 +141,7 @@ def query(
       allsplits query labelled.csv unlabelled.csv --target species --number 20
       allsplits query cells.parquet -t type --id barcode --diversity 5 -o ask.csv
     """
-    screen = Screen(quiet)
-    source = Source(
-        file, target, None, file_format, not no_header, drop, one_hot, standardize, drop_missing,
-        row_names,
-    )  # fmt: skip
-    check_questions_output(output, file, unlabelled)
+    check_questions_output(output, source.file, unlabelled)
     pool = _read_pool(screen, source, unlabelled, metric, from_scratch)
     with screen.waiting(LOADING):
         from allsplits import CommitteeQuery

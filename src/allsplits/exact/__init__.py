@@ -3,8 +3,9 @@
 import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
 from allsplits.exact.answer import Answer
 from allsplits.exact.masses import Column
+from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.question import Exclusion, Options, Question
-from allsplits.exact.solve import SUPPORTED, solve
+from allsplits.exact.solve import SUPPORTED, solve, solver_for
 from allsplits.exact.voters import Voters
 from allsplits.exact.weighted.weights import VoteWeights
 
@@ -13,9 +14,11 @@ __all__ = [
     "Answer",
     "Column",
     "Exclusion",
+    "Neighbors",
     "Options",
     "Question",
     "VoteWeights",
     "Voters",
     "solve",
+    "solver_for",
 ]

@@ -1,4 +1,4 @@
-"""What is asked: validated data, the columns to answer, and how to compute."""
+"""What is asked: checked labels, the columns to answer, and how to compute; no points."""
 
 from __future__ import annotations
 
@@ -77,15 +77,12 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class Question:
-    """Validated data and the columns (k, law) to answer.
+    """Classes or targets and the columns (k, law) to answer; whose neighbours they are is apart.
 
-    `X` is an array of points, a distance matrix or a NeighborOrder; with `balanced`, classes count
-    equally in the score instead of samples. `codes` (classification) or `targets` (regression)
-    is empty where it does not apply.
+    With `balanced`, classes count equally in the score instead of samples. `codes` (classification)
+    or `targets` (regression) is empty where it does not apply.
     """
 
-    X: Any
-    metric: Any
     codes: NDArray[np.int32]
     n_classes: int
     targets: Floats
@@ -111,10 +108,6 @@ class Question:
     def width(self) -> int:
         """Values of a sample: one for each column, or for each class."""
         return self.n_classes if self.wants_classes else len(self.columns)
-
-    def without_data(self) -> Question:
-        """The same question without X: what solvers see, so that parts carry no data about."""
-        return replace(self, X=None)
 
     def with_columns(self, columns: list[Column]) -> Question:
         """The same question for other columns."""

@@ -19,13 +19,14 @@ from allsplits.exact.laws.episodes.vote import solve_episodes
 from allsplits.exact.laws.fixed_size.mean import solve_mean
 from allsplits.exact.laws.fixed_size.vote import solve_majority, solve_ranked
 from allsplits.exact.laws.groups.vote import solve_groups
+from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.question import Exclusion, Question
 from allsplits.exact.weighted.means import solve_weighted_mean
 from allsplits.exact.weighted.votes import solve_weighted
 from allsplits.exceptions import UnsupportedError
-from allsplits.orders import NeighborOrder, SearchReport, iter_parts, search_seconds
+from allsplits.orders import NeighborOrder, SearchReport
 
-__all__ = ["SUPPORTED", "solve"]
+__all__ = ["SUPPORTED", "solve", "solver_for"]
 
 #: (kind of law, kind of vote) -> how it is solved.
 SUPPORTED: dict[tuple[str, str], Callable[[Question], Solver]] = {
@@ -66,8 +67,8 @@ _AS_VOTE = {
 }
 
 
-def solve(question: Question) -> Answer:
-    """Answer a question, or say what could be asked instead."""
+def solver_for(question: Question) -> Solver:
+    """How a question is solved, or what could be asked instead."""
     law, vote = question.columns[0].law.kind, question.vote
     if (law, vote) not in SUPPORTED:
         other_cv = [_AS_CV[kind] for kind, known in SUPPORTED if known == vote]
@@ -76,14 +77,22 @@ def solve(question: Question) -> Answer:
             f"cv ({_AS_CV[law]}) has no exact average for {_AS_VOTE[vote]}. Pass as cv "
             f"{', '.join(other_cv)}; or keep cv for {', '.join(other_votes)}"
         )
-    return run(question, SUPPORTED[law, vote](question.without_data()))
+    return SUPPORTED[law, vote](question)
 
 
-def run(question: Question, solver: Solver) -> Answer:
+def solve(neighbors: Neighbors, *questions: Question) -> list[Answer]:
+    """Answer questions about the same samples; several share one search where it can be kept."""
+    solvers = [solver_for(question) for question in questions]
+    if len(solvers) > 1:
+        neighbors.expect(max(solver.depth for solver in solvers))
+    return [_run(neighbors, *pair) for pair in zip(questions, solvers, strict=True)]
+
+
+def _run(neighbors: Neighbors, question: Question, solver: Solver) -> Answer:
     """Sum up what the blocks of rows contribute."""
     options, part = question.options, solver.part
     warn_if_long(
-        search_seconds(question.X, question.metric, solver.depth, options.backend),
+        neighbors.seconds(solver.depth),
         solver.seconds,
         thread_count(options.n_jobs),
         solver.depth,
@@ -91,15 +100,11 @@ def run(question: Question, solver: Solver) -> Answer:
     )
     if question.exclusion is not None:
         part = _OfAllowed(part, question.exclusion, question.codes)
-    blocks = iter_parts(
-        question.X, question.metric, solver.depth, part, backend=options.backend,
-        n_jobs=options.n_jobs,
-    )  # fmt: skip
     reports: list[SearchReport] = []
     with progress_bar(
         options.progress, "exact average over all splits", question.n_samples
     ) as step:
-        for block in blocks:
+        for block in neighbors.blocks(solver.depth, part):
             reports.append(block.search)
             for found in block.parts:
                 solver.total.add(found)
@@ -111,8 +116,7 @@ def run(question: Question, solver: Solver) -> Answer:
             "for floating point. This is a defect of allsplits, please report it; exact=True "
             "computes in integers"
         )
-    given = isinstance(question.X, NeighborOrder)
-    return replace(answer, search=question.X.search if given else SearchReport.total(reports))
+    return replace(answer, search=neighbors.report(reports))
 
 
 @dataclass(frozen=True, eq=False)

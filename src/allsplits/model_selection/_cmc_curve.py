@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits._validation import check_choice, check_counts, check_groups, check_same_rows, shown
-from allsplits.exact import Column, Exclusion, solve
+from allsplits._validation import check_choice, check_counts, shown
+from allsplits.exact import Exclusion
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._curve import Curve
-from allsplits.model_selection._setup import Setup, check_options
+from allsplits.model_selection._options import check_options
+from allsplits.model_selection._task import Task
 from allsplits.splits import ClassCounts, CountsLaw
 
 __all__ = ["cmc_curve"]
@@ -83,30 +83,15 @@ def cmc_curve(
     )  # fmt: skip
     check_choice("exclude", exclude, ("identity", "group"))
     estimator = KNeighborsClassifier(metric=metric, p=p, metric_params=metric_params)
-    setup = Setup.read(estimator, X, y, "recall@1", options)
-    law = setup.resolve(cv)
-    rank_list = _read_ranks(ranks, law.smallest_training_set)
-    question = setup.question([Column(rank, law) for rank in rank_list], want_samples=False)
-    if groups is not None:
-        if not isinstance(law, CountsLaw):
-            raise UnsupportedError(
-                "groups need a gallery with fixed class counts, cv=ClassCounts(...); got "
-                f"{shown(cv)}"
-            )
-        check_same_rows(X=X, y=y, groups=groups)
-        numbers = check_groups(groups, setup.samples.n_samples)
-        question = replace(question, exclusion=Exclusion(numbers, exclude == "identity"))
-        _check_queries(question, exclude)
-    answer = solve(question)
-    return Curve(
-        parameter="rank",
-        x=np.array(rank_list),
-        scores=answer.scores,
-        scoring="recall",
-        error_bounds=answer.error_bound,
-        fractions=answer.fractions,
-        search=answer.search,
-    )
+    task = Task.read(estimator, X, y, options, cv=cv, scoring="recall@1", groups=groups)
+    rank_list = _read_ranks(ranks, task.law.smallest_training_set)
+    if groups is None:
+        return task.over_ranks(rank_list)
+    if not isinstance(task.law, CountsLaw):
+        raise UnsupportedError(
+            f"groups need a gallery with fixed class counts, cv=ClassCounts(...); got {shown(cv)}"
+        )
+    return task.over_ranks(rank_list, _exclusion(task, exclude))
 
 
 def _read_ranks(ranks: Any, gallery: int) -> list[int]:
@@ -115,10 +100,16 @@ def _read_ranks(ranks: Any, gallery: int) -> list[int]:
     return check_counts("ranks", ranks, at_least=1, at_most=np.iinfo(np.int64).max)
 
 
-def _check_queries(question: Any, exclude: str) -> None:
-    _, own = question.exclusion.pools(question.codes, question.n_classes)
-    if not np.any(own[question.exclusion.groups, question.codes]):
+def _exclusion(task: Task, exclude: str) -> Exclusion:
+    """What queries must not meet; some query must have a candidate of its class left."""
+    groups, codes, classes = task.samples.groups, task.samples.codes, task.samples.classes
+    if groups is None or codes is None or classes is None:
+        raise AssertionError("a classifier with groups was read")
+    exclusion = Exclusion(groups, exclude == "identity")
+    _, own = exclusion.pools(codes, len(classes))
+    if not np.any(own[groups, codes]):
         raise InvalidInputError(
             f"groups leave no query a candidate of its own class (exclude={exclude!r}): every "
             "class must be seen in at least two groups"
         )
+    return exclusion

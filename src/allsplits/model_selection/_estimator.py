@@ -14,7 +14,7 @@ from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._pipelines import refuse_pipeline
 from allsplits.orders import Metric
 
-__all__ = ["VoteSettings", "read_estimator"]
+__all__ = ["VoteSettings", "read_estimator", "read_weights"]
 
 
 #: What decides a prediction, and is computed here in another way than by calling it.
@@ -45,7 +45,7 @@ def read_estimator(estimator: Any) -> VoteSettings:
         )
     _refuse_own_methods(estimator)
     regression = isinstance(estimator, KNeighborsRegressor)
-    weights = _read_weights(estimator.weights, positive=regression)
+    weights = read_weights(estimator.weights, positive=regression)
     k = check_count("n_neighbors", estimator.n_neighbors, at_least=1)
     metric = Metric.resolve(estimator.metric, estimator.p, estimator.metric_params)
     return VoteSettings(k, metric, regression, weights)
@@ -65,7 +65,10 @@ def _refuse_own_methods(estimator: Any) -> None:
             )
 
 
-def _read_weights(weights: Any, *, positive: bool) -> VoteWeights | None:
+def read_weights(weights: Any, *, positive: bool) -> VoteWeights | None:
+    """What `weights` stands for; None for equal votes. Means need weights that are positive."""
+    if isinstance(weights, VoteWeights):
+        return weights
     if weights is None or (isinstance(weights, str) and weights == "uniform"):
         return None
     if callable(weights) or (isinstance(weights, str) and weights == "distance"):

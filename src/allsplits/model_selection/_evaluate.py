@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal
 
-from allsplits.exact import Column, solve
 from allsplits.model_selection._evaluation import Evaluation
-from allsplits.model_selection._setup import Setup, check_options
-from allsplits.splits import BernoulliLaw
+from allsplits.model_selection._options import check_options
+from allsplits.model_selection._task import Task
 
 __all__ = ["evaluate"]
 
@@ -110,32 +108,4 @@ def evaluate(
         max_states=max_states, allow_sampling=allow_sampling, backend=backend, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
-    setup = Setup.read(estimator, X, y, scoring, options, groups)
-    law = setup.resolve(cv)
-    k = setup.scoring.rank or setup.settings.n_neighbors
-    question = setup.question([Column(k, law)], want_samples=True)
-    answer = solve(question)
-    shares = answer.prediction_proba
-    if exact and shares is None and question.vote == "majority":
-        shares = solve(replace(question, options=replace(options, exact=False))).prediction_proba
-    if answer.sample_scores is None or answer.sample_weight is None:
-        raise AssertionError("sample values were asked for")
-    return Evaluation(
-        score=float(answer.scores[0]),
-        scoring=setup.scoring.name,
-        error_bound=float(answer.error_bound[0]),
-        fraction=answer.fractions[0] if answer.fractions else None,
-        n_neighbors=k,
-        sample_scores=answer.sample_scores[:, 0],
-        sample_weight=answer.sample_weight,
-        sample_fractions=(
-            tuple(row[0] for row in answer.sample_fractions) if answer.sample_fractions else None
-        ),
-        prediction_proba=shares,
-        y=setup.y,
-        classes=setup.samples.classes,
-        law=law.given(k) if isinstance(law, BernoulliLaw) else law,
-        search=answer.search,
-        row_names=setup.row_names,
-        standard_error=float(answer.standard_error[0]),
-    )
+    return Task.read(estimator, X, y, options, cv=cv, scoring=scoring, groups=groups).evaluate()

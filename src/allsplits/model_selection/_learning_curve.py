@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral, Real
 from typing import Any, Literal
 
-import numpy as np
+from sklearn.model_selection import LeaveOneOut
 
-from allsplits._validation import check_counts, check_flag, check_fraction, shown
-from allsplits.exact import Column, solve
-from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits._validation import check_flag
 from allsplits.model_selection._curve import Curve
-from allsplits.model_selection._setup import Setup, check_options
-from allsplits.splits import ClassCounts, Law, SizeLaw
+from allsplits.model_selection._options import check_options
+from allsplits.model_selection._task import Task
 
 __all__ = ["learning_curve"]
-
-#: Points of the default grid of sizes when k > 1.
-_GRID_POINTS = 24
 
 
 def learning_curve(
@@ -76,67 +70,5 @@ def learning_curve(
         progress=progress,
     )  # fmt: skip
     check_flag("stratify", stratify)
-    setup = Setup.read(estimator, X, y, scoring, options)
-    k = setup.scoring.rank or setup.settings.n_neighbors
-    voters = k if setup.scoring.rank is None else 1
-    if stratify:
-        sizes = _read_shots(train_sizes, voters, np.bincount(setup.class_codes()))
-        laws: list[Law] = [setup.resolve(ClassCounts(size)) for size in sizes]
-    else:
-        n = setup.samples.n_samples
-        setup.check_neighbors(k, SizeLaw.of_size(n, n - 1))
-        sizes = _read_sizes(train_sizes, voters, n)
-        laws = [SizeLaw.of_size(n, size) for size in sizes]
-    columns = [Column(k, law) for law in laws]
-    answer = solve(setup.question(columns, want_samples=False))
-    return Curve(
-        parameter="shots" if stratify else "train_size",
-        x=np.array(sizes),
-        scores=answer.scores,
-        scoring=setup.scoring.name,
-        error_bounds=answer.error_bound,
-        fractions=answer.fractions,
-        search=answer.search,
-        standard_errors=answer.standard_error,
-    )
-
-
-def _read_shots(train_sizes: Any, voters: int, class_sizes: Any) -> list[int]:
-    smallest, largest = -(-voters // len(class_sizes)), int(class_sizes.min()) - 1
-    if largest < smallest:
-        raise InvalidInputError(
-            f"stratify=True needs classes of at least {smallest + 1} samples ({voters} voters "
-            f"from {len(class_sizes)} classes, one sample left to test); got a class of "
-            f"{largest + 1}: drop it or use stratify=False"
-        )
-    if train_sizes is None:
-        return list(range(smallest, largest + 1))
-    why = " samples of each class (one of the smallest class must be left to test)"
-    counts = _as_counts(train_sizes, largest + 1)
-    return check_counts("train_sizes", counts, at_least=smallest, at_most=largest, why=why)
-
-
-def _read_sizes(train_sizes: Any, smallest: int, n: int) -> list[int]:
-    if train_sizes is None:
-        if smallest == 1:
-            return list(range(1, n))
-        grid = np.geomspace(smallest, n - 1, _GRID_POINTS)
-        return sorted({round(size) for size in grid})
-    counts = _as_counts(train_sizes, n)
-    return check_counts(
-        "train_sizes", counts, at_least=smallest, at_most=n - 1, why=f" of {n} samples"
-    )
-
-
-def _as_counts(train_sizes: Any, whole: int) -> list[Any]:
-    """One size or several; fractions of the whole become numbers, rounded down."""
-    if isinstance(train_sizes, Real):
-        train_sizes = [train_sizes]
-    if isinstance(train_sizes, (str, bytes)) or not isinstance(train_sizes, Iterable):
-        raise InvalidTypeError(
-            f"train_sizes must be a size, a list of sizes or None; got {shown(train_sizes)}"
-        )
-    return [
-        size if isinstance(size, Integral) else int(check_fraction("train_sizes", size) * whole)
-        for size in train_sizes
-    ]
+    task = Task.read(estimator, X, y, options, cv=LeaveOneOut(), scoring=scoring)
+    return task.over_sizes(train_sizes, stratify=stratify)

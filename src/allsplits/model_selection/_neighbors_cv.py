@@ -19,7 +19,6 @@ from allsplits._validation import (
     check_numbers,
     check_same_rows,
     check_unmasked,
-    keep_fitting,
     shown,
 )
 from allsplits.exact import Voters
@@ -27,8 +26,8 @@ from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._choice import choose_best, ranks
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._estimator import read_estimator
-from allsplits.model_selection._setup import Setup, check_options
-from allsplits.model_selection._validation_curve import curve_over_neighbors
+from allsplits.model_selection._options import check_options
+from allsplits.model_selection._task import Task
 from allsplits.orders import Reference
 
 __all__ = ["KNeighborsClassifierCV", "KNeighborsRegressorCV"]
@@ -38,6 +37,33 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
     """What both estimators share: candidates, the choice, and the chosen estimator."""
 
     _Estimator: ClassVar[type]
+
+    def __init__(
+        self,
+        n_neighbors: int | Iterable[int] = tuple(range(1, 51)),
+        *,
+        weights: Any = ("uniform",),
+        metric: str | Callable[..., float] | Sequence[Any] = ("minkowski",),
+        p: float = 2,
+        metric_params: Mapping[str, Any] | None = None,
+        cv: Any = None,
+        scoring: str | None = None,
+        distance_ties: Literal["average", "index"] = "average",
+        vote_tol: float = 1e-4,
+        max_states: int = 1 << 17,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.metric = metric
+        self.p = p
+        self.metric_params = metric_params
+        self.cv = cv
+        self.scoring = scoring
+        self.distance_ties = distance_ties
+        self.vote_tol = vote_tol
+        self.max_states = max_states
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Choose the parameters by exact scores over all splits and keep the training data.
@@ -70,17 +96,23 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             allow_sampling=getattr(self, "allow_sampling", False),
             n_jobs=self.n_jobs,
         )
-        pairs = list(product(_several("weights", self.weights), _several("metric", self.metric)))
+        weights, metrics = _several("weights", self.weights), _several("metric", self.metric)
         # What scikit-learn makes of y no longer shows what was wrong with it.
-        setups = {
-            pair: Setup.read(self._estimator(1, *pair), X, given, self.scoring, options, groups)
-            for pair in pairs
-        }
-        law = setups[pairs[0]].resolve(self.cv)
-        ks = self._fitting_candidates(law)
-        self.curves_ = {
-            pair: curve_over_neighbors(setup, law, ks) for pair, setup in setups.items()
-        }
+        tasks = {
+            metric: Task.read(
+                self._estimator(1, weights[0], metric), X, given, options, cv=self.cv,
+                scoring=self.scoring, groups=groups,
+            )
+            for metric in metrics
+        }  # fmt: skip
+        ks = tasks[metrics[0]].fitting(check_counts("n_neighbors", self.n_neighbors))
+        curves: dict[tuple[Any, Any], Curve] = {}
+        for metric in list(tasks):
+            # Orders that were kept go with their task.
+            of_metric = tasks.pop(metric).choices(ks, weights)
+            curves.update(zip(product(weights, [metric]), of_metric, strict=True))
+        pairs = list(product(weights, metrics))
+        self.curves_ = {pair: curves[pair] for pair in pairs}
         self._choose(ks, pairs)
         self.best_estimator_ = self._estimator(**self.best_params_).fit(X, y)
         settings = read_estimator(self.best_estimator_)
@@ -130,10 +162,6 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             n_jobs=self.n_jobs,
         )  # fmt: skip
 
-    def _fitting_candidates(self, law: Any) -> list[int]:
-        ks = check_counts("n_neighbors", self.n_neighbors)
-        what = f"the size of the smallest training set ({law})"
-        return keep_fitting("n_neighbors", ks, law.smallest_training_set, what)
 
     def kneighbors(
         self, X: Any, n_neighbors: int | None = None, return_distance: bool = True
@@ -185,7 +213,7 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
         `n_neighbors`, then `weights`, then `metric`. A score that is known only within a wide
         interval (weighted votes) counts by its lower end.
     best_score_ : float
-        Their exact score.
+        Their exact score over all splits; `score` is the accuracy on the samples it is given.
     best_index_ : int
         Their position in `cv_results_`.
     cv_results_ : dict
@@ -234,19 +262,13 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
         allow_sampling: bool = False,
         n_jobs: int | None = None,
     ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.cv = cv
-        self.scoring = scoring
-        self.distance_ties = distance_ties
+        super().__init__(
+            n_neighbors, weights=weights, metric=metric, p=p, metric_params=metric_params, cv=cv,
+            scoring=scoring, distance_ties=distance_ties, vote_tol=vote_tol, max_states=max_states,
+            n_jobs=n_jobs,
+        )  # fmt: skip
         self.label_ties = label_ties
-        self.vote_tol = vote_tol
-        self.max_states = max_states
         self.allow_sampling = allow_sampling
-        self.n_jobs = n_jobs
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -281,46 +303,21 @@ class KNeighborsRegressorCV(RegressorMixin, _NeighborsCV):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_neighbors : int or iterable of int, default=(1, 2, …, 50)
-        Candidates for the number of neighbours. Those larger than the smallest training set are
-        left out with a warning.
     weights : str, callable or sequence, default=("uniform",)
         Candidates for the weights: "uniform", "distance" or functions of the distance. The last two
-        need a law of fixed size, for example ``cv=KFold(5)``.
-    metric : str, callable or sequence, default=("minkowski",)
-        Candidates for the metric.
-    p : float, default=2
-        Power of the Minkowski metric.
-    metric_params : dict, default=None
-        Further parameters of the metrics.
-    cv, scoring, distance_ties, vote_tol, max_states, n_jobs :
-        As in `evaluate`.
+        need a law of fixed size, as the default is.
+    n_neighbors, metric, p, metric_params and all others :
+        As in `KNeighborsClassifierCV`; means have no label ties and are never sampled.
 
     Attributes
     ----------
-    best_params_ : dict
-        The chosen n_neighbors, weights and metric. Candidates that are equal within their error
-        bounds are tied, so that rounding does not decide: the first one wins, by the order of
-        `n_neighbors`, then `weights`, then `metric`. A score that is known only within a wide
-        interval (weighted votes) counts by its lower end.
     best_score_ : float
-        Their exact score.
-    best_index_ : int
-        Their position in `cv_results_`.
-    cv_results_ : dict
-        One entry for each candidate, as in scikit-learn's searches, ready for a data frame: params,
-        param_n_neighbors, param_weights, param_metric; mean_test_score, the mean over all splits;
-        error_bound, by which it may be off; rank_test_score, one more than the number of candidates
-        that are certainly better; could_be_best, whether its interval reaches the best guaranteed
-        score.
-    curve_ : Curve
-        Exact scores of all numbers of neighbours, for the chosen weights and metric.
-    curves_ : dict
-        All curves, by (weights, metric).
+        The exact score of `best_params_`, a negative mean squared error, as in `cv_results_` and
+        `curve_`. The method `score` returns R², as scikit-learn's regressors do.
     best_estimator_ : KNeighborsRegressor
         The chosen regressor, fitted on all samples.
-    n_features_in_ : int
-        Number of features seen in `fit`.
+    best_params_, best_index_, cv_results_, curve_, curves_, n_features_in_ :
+        As in `KNeighborsClassifierCV`.
 
     Examples
     --------
@@ -332,33 +329,6 @@ class KNeighborsRegressorCV(RegressorMixin, _NeighborsCV):  # type: ignore[misc]
     """
 
     _Estimator = KNeighborsRegressor
-
-    def __init__(
-        self,
-        n_neighbors: int | Iterable[int] = tuple(range(1, 51)),
-        *,
-        weights: Any = ("uniform",),
-        metric: str | Callable[..., float] | Sequence[Any] = ("minkowski",),
-        p: float = 2,
-        metric_params: Mapping[str, Any] | None = None,
-        cv: Any = None,
-        scoring: str | None = None,
-        distance_ties: Literal["average", "index"] = "average",
-        vote_tol: float = 1e-4,
-        max_states: int = 1 << 17,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.cv = cv
-        self.scoring = scoring
-        self.distance_ties = distance_ties
-        self.vote_tol = vote_tol
-        self.max_states = max_states
-        self.n_jobs = n_jobs
 
     def _read_targets(self, y: NDArray[Any]) -> None:
         self._targets = np.asarray(y, dtype=np.float64)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-import numpy as np
-
 from allsplits._validation import check_counts, shown
-from allsplits.exact import Column, solve
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._curve import Curve
-from allsplits.model_selection._setup import Setup, check_options
+from allsplits.model_selection._options import check_options
+from allsplits.model_selection._task import Task
 
-__all__ = ["curve_over_neighbors", "validation_curve"]
+__all__ = ["validation_curve"]
 
 _DEFAULT = range(1, 51)
 
@@ -72,11 +70,8 @@ def validation_curve(
         max_states=max_states, allow_sampling=allow_sampling, backend=backend, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
-    setup = Setup.read(estimator, X, y, scoring, options, groups)
-    law = setup.resolve(cv)
-    ks = _read_values(n_neighbors, param_name, param_range)
-    setup.check_neighbors(max(ks), law)
-    return curve_over_neighbors(setup, law, ks)
+    task = Task.read(estimator, X, y, options, cv=cv, scoring=scoring, groups=groups)
+    return task.over_neighbors(_read_values(n_neighbors, param_name, param_range))
 
 
 def _read_values(n_neighbors: Any, param_name: Any, param_range: Any) -> list[int]:
@@ -90,23 +85,3 @@ def _read_values(n_neighbors: Any, param_name: Any, param_range: Any) -> list[in
     if n_neighbors is not _DEFAULT:
         raise InvalidInputError("n_neighbors and param_range say the same: pass one of them")
     return check_counts("param_range", param_range)
-
-
-def curve_over_neighbors(setup: Setup, law: Any, ks: list[int]) -> Curve:
-    """The curve once everything is checked."""
-    if setup.scoring.rank is not None:
-        raise InvalidInputError(
-            "scoring must be 'accuracy' or 'balanced_accuracy' here: recall@R does not depend on "
-            f"n_neighbors; got {setup.scoring.name!r}"
-        )
-    answer = solve(setup.question([Column(k, law) for k in ks], want_samples=False))
-    return Curve(
-        parameter="n_neighbors",
-        x=np.array(ks),
-        scores=answer.scores,
-        scoring=setup.scoring.name,
-        error_bounds=answer.error_bound,
-        fractions=answer.fractions,
-        search=answer.search,
-        standard_errors=answer.standard_error,
-    )

@@ -9,13 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sklearn.neighbors import KNeighborsClassifier
+
 from allsplits._files import write_file
 from allsplits._validation import check_count, check_fraction
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection import Curve, Evaluation
+from allsplits.model_selection._options import check_options
+from allsplits.model_selection._task import Task
 from allsplits.reports._page import render
 from allsplits.reports._rows import Rows
-from allsplits.reports._run import look_again, run
+from allsplits.reports._run import look_again, read_again, run
 from allsplits.reports._summary import summarize
 
 __all__ = ["Report", "report"]
@@ -149,20 +153,22 @@ def report(
     check_count("n_samples_shown", n_samples_shown)
     check_fraction("confidence", confidence)
     listed = _check_curves(curves)
+    options = check_options(n_jobs=n_jobs, progress=progress)
     if isinstance(evaluation_or_X, Evaluation):
         given = {"y": y, "n_neighbors": n_neighbors, "cv": cv, "scoring": scoring, "groups": groups}
         _refuse_with_evaluation(given)
-        rows = Rows.read(X, len(evaluation_or_X.y), image_shape, feature_names)
-        done = look_again(evaluation_or_X, X, estimator, listed or [], n_jobs)
+        settings, again = read_again(evaluation_or_X, X, estimator, options)
+        points = None if again is None else again.points
+        rows = Rows.read(X, len(evaluation_or_X.y), image_shape, feature_names, points)
+        done = look_again(evaluation_or_X, listed or [], settings, X, again)
     else:
         if X is not None:
             raise InvalidInputError("X must be given once; got it twice, first and as X=")
-        X = evaluation_or_X
-        rows = Rows.read(X, _length(X), image_shape, feature_names)
-        done = run(
-            X, y, estimator=estimator, n_neighbors=n_neighbors, cv=cv, scoring=scoring,
-            groups=groups, curves=listed, n_jobs=n_jobs, progress=progress,
-        )  # fmt: skip
+        X, model = evaluation_or_X, KNeighborsClassifier() if estimator is None else estimator
+        task = Task.read(model, X, y, options, cv=cv, scoring=scoring, groups=groups)
+        rows = Rows.read(X, len(task.y), image_shape, feature_names, task.points)
+        choose = n_neighbors is not None or estimator is None
+        done = run(task, n_neighbors, choose=choose, curves=listed)
     summary = summarize(
         done,
         rows=rows,
@@ -185,11 +191,6 @@ def _refuse_with_evaluation(given: dict[str, Any]) -> None:
             f"{', '.join(wrong)} must not be given with an Evaluation, which is already computed; "
             "pass X and y instead of it"
         )
-
-
-def _length(X: Any) -> int:
-    """Number of samples; whatever is wrong with X is said by the checks that follow."""
-    return len(X) if hasattr(X, "__len__") else getattr(X, "shape", (0,))[0]
 
 
 def _check_curves(curves: Any) -> list[Curve] | None:

@@ -36,8 +36,14 @@ class Rows:
     high: float
 
     @classmethod
-    def read(cls, X: Any, n_samples: int, image_shape: Any, feature_names: Any) -> Rows | None:
-        """Rows of a frame or an array; None for neighbour orders and where X is not given."""
+    def read(
+        cls, X: Any, n_samples: int, image_shape: Any, feature_names: Any,
+        points: NDArray[Any] | None = None,
+    ) -> Rows | None:  # fmt: skip
+        """Rows of a frame or an array; None for neighbour orders and where X is not given.
+
+        `points` is X as an array, if it was checked before.
+        """
         if X is None or isinstance(X, NeighborOrder):
             if image_shape is not None:
                 raise InvalidInputError("image_shape needs X, the samples themselves; got none")
@@ -46,7 +52,7 @@ class Rows:
         shown_names = None if names_of_rows is None else [as_text(n) for n in names_of_rows]
         columns: Any = nw.from_native(X, pass_through=True, eager_only=True)
         if not isinstance(columns, nw.DataFrame) or image_shape is not None:
-            columns = check_points(X, at_least=1, allow_nan=True)
+            columns = check_points(X, at_least=1, allow_nan=True) if points is None else points
         if len(columns) != n_samples:
             raise InvalidInputError(
                 f"X must have one row for each of the {n_samples} samples; got {len(columns)}"
@@ -65,7 +71,7 @@ class Rows:
         if isinstance(self.columns, nw.DataFrame):
             found = self.columns.row(row)
         else:
-            found = self.columns[row].tolist()
+            found = self.columns[row].astype(np.float64).tolist()
         return [cell(value) for value in found[: len(self.shown)]]
 
     @property

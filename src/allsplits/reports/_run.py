@@ -8,24 +8,20 @@ from numbers import Real
 from time import perf_counter
 from typing import Any, TypeVar
 
-from sklearn.base import clone
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.model_selection import LeaveOneOut
 
+from allsplits._validation import check_counts
+from allsplits.exact import Options
 from allsplits.exceptions import InvalidInputError
-from allsplits.model_selection import (
-    Curve,
-    Evaluation,
-    evaluate,
-    learning_curve,
-    validation_curve,
-)
+from allsplits.model_selection import Curve, Evaluation
 from allsplits.model_selection._estimator import VoteSettings, read_estimator
-from allsplits.model_selection._setup import Setup, check_options
+from allsplits.model_selection._task import Task
 from allsplits.orders import NeighborOrder
-from allsplits.reports._suspects import second_look
+from allsplits.reports._suspects import judge_of
 from allsplits.reports._text import as_text
+from allsplits.splits import Law
 
-__all__ = ["Run", "look_again", "run"]
+__all__ = ["Run", "expect", "in_groups", "judge", "look_again", "read_again", "run"]
 
 _LARGEST_K = 50
 _T = TypeVar("_T")
@@ -45,15 +41,15 @@ class Run:
     notes: list[str]
 
 
-def look_again(
-    evaluation: Evaluation, X: Any, estimator: Any, curves: list[Curve], n_jobs: int | None
-) -> Run:
-    """What an evaluation that is already computed allows.
+def read_again(
+    evaluation: Evaluation, X: Any, estimator: Any, options: Options
+) -> tuple[VoteSettings | None, Task | None]:
+    """What its estimator tells of an evaluation, and the task of its samples.
 
-    Its estimator tells the metric, and with the samples themselves the labels can be judged.
+    None where nothing is given, or nothing could be judged.
     """
     if estimator is None:
-        return Run(evaluation, curves, evaluation, {}, {}, [])
+        return None, None
     settings = read_estimator(estimator)
     if settings.regression != (evaluation.classes is None):
         raise InvalidInputError(
@@ -66,58 +62,83 @@ def look_again(
             f"estimator must be the one of the Evaluation, n_neighbors={evaluation.n_neighbors}; "
             f"got n_neighbors={settings.n_neighbors}"
         )
+    if X is None or not _can_be_judged(evaluation.law, evaluation.classes, X):
+        return settings, None
+    return settings, Task.read(estimator, X, evaluation.y, options, cv=LeaveOneOut())
+
+
+def look_again(
+    evaluation: Evaluation,
+    curves: list[Curve],
+    settings: VoteSettings | None,
+    X: Any,
+    task: Task | None,
+) -> Run:
+    """What an evaluation that is already computed allows: its metric named, its labels judged."""
     timings: dict[str, float] = {}
-    judged = _judge(timings, evaluation, estimator, X, n_jobs=n_jobs)
-    return Run(evaluation, curves, judged, _model_in_words(settings, X), timings, [])
+    words = {} if settings is None else _model_in_words(settings, X)
+    judged = _judge(timings, evaluation, task)
+    return Run(evaluation, curves, judged, words, timings, [])
 
 
-def run(
-    X: Any, y: Any, *, estimator: Any, n_neighbors: Any, cv: Any, scoring: Any, groups: Any,
-    curves: list[Curve] | None, n_jobs: int | None, progress: bool,
-) -> Run:  # fmt: skip
+def judge(task: Task, evaluation: Evaluation, curves: list[Curve]) -> Run:
+    """The labels judged by the task that the evaluation is of."""
+    again = task if _can_be_judged(task.law, task.samples.classes, task.neighbors.X) else None
+    return look_again(evaluation, curves, task.settings, task.neighbors.X, again)
+
+
+def expect(task: Task, *, sizes: bool) -> None:
+    """Say what a report will ask, before the first question: one search serves all."""
+    if _can_be_judged(task.law, task.samples.classes, task.neighbors.X):
+        judge_of(task).expect_evaluation()
+    task.neighbors.expect(task.samples.n_samples - 1 if sizes else 0)
+
+
+def run(task: Task, n_neighbors: Any, *, choose: bool, curves: list[Curve] | None) -> Run:
     """Choose k, evaluate it, judge the labels, and draw the curves that make sense."""
-    model = KNeighborsClassifier() if estimator is None else estimator
-    options: dict[str, Any] = {"scoring": scoring, "n_jobs": n_jobs, "progress": progress}
-    setup = Setup.read(model, X, y, scoring, check_options(n_jobs=n_jobs), groups)
-    law = setup.resolve(cv)
-    ranked = setup.scoring.rank is not None
-    choose = n_neighbors is not None or estimator is None
     if n_neighbors is None:
-        n_neighbors = range(1, min(_LARGEST_K, law.smallest_training_set) + 1)
+        n_neighbors = range(1, min(_LARGEST_K, task.law.smallest_training_set) + 1)
+    ks = check_counts("n_neighbors", n_neighbors)
+    sizes = curves is None and not in_groups(task.law)
+    expect(task, sizes=sizes)
     timings: dict[str, float] = {}
     shown: list[Curve] = []
     notes: list[str] = []
-    if not ranked and (choose or curves is None):
-        over_k = _timed(timings, "score against k", lambda: validation_curve(
-            model, X, y, n_neighbors=n_neighbors, cv=cv, groups=groups, **options))  # fmt: skip
+    if task.scoring.rank is None and (choose or curves is None):
+        over_k = _timed(timings, "score against k", lambda: task.over_neighbors(ks))
         shown.append(over_k)
         if choose:
-            model = clone(model).set_params(n_neighbors=over_k.best)
-        if choose and len(over_k.x) > 1:
+            task = task.with_neighbors(over_k.best)
+        if choose and len(ks) > 1:
             notes.append(
-                f"k = {over_k.best} is the best of {len(over_k.x)} by these same scores: its own "
-                "score is a little optimistic."
+                f"k = {over_k.best} is the best of {len(ks)} by these same scores: its own score "
+                "is a little optimistic."
             )
-    evaluation = _timed(timings, "evaluation", lambda: evaluate(
-        model, X, y, cv=cv, groups=groups, **options))  # fmt: skip
-    if curves is None and getattr(law, "groups", None) is None:
-        shown.append(_timed(timings, "learning curve", lambda: learning_curve(
-            model, X, y, **options)))  # fmt: skip
-    judged = _judge(timings, evaluation, model, X, n_jobs=n_jobs)
-    described = _model_in_words(setup.settings, X)
-    return Run(evaluation, shown if curves is None else curves, judged, described, timings, notes)
+    evaluation = _timed(timings, "evaluation", task.evaluate)
+    if sizes:
+        shown.append(_timed(timings, "learning curve", task.over_sizes))
+    X = task.neighbors.X
+    can_be_judged = _can_be_judged(task.law, task.samples.classes, X)
+    judged = _judge(timings, evaluation, task if can_be_judged else None)
+    words = _model_in_words(task.settings, X)
+    return Run(evaluation, shown if curves is None else curves, judged, words, timings, notes)
 
 
-def _judge(
-    timings: dict[str, float], evaluation: Evaluation, model: Any, X: Any, *, n_jobs: int | None
-) -> Evaluation:
-    """A second look at the labels; none where only an order is known, or groups vote together."""
-    grouped = getattr(evaluation.law, "groups", None) is not None
-    if X is None or isinstance(X, NeighborOrder) or evaluation.classes is None or grouped:
+def in_groups(law: Law) -> bool:
+    """Whether a law keeps groups together."""
+    return getattr(law, "groups", None) is not None
+
+
+def _can_be_judged(law: Law, classes: Any, X: Any) -> bool:
+    """Whether labels can be judged: not where only an order is known, or groups vote together."""
+    return not isinstance(X, NeighborOrder) and classes is not None and not in_groups(law)
+
+
+def _judge(timings: dict[str, float], evaluation: Evaluation, task: Task | None) -> Evaluation:
+    """A second look at the labels, where there is a task to judge them by."""
+    if task is None:
         return evaluation
-    return _timed(
-        timings, "a second look at the labels", lambda: second_look(model, X, evaluation.y, n_jobs)
-    )
+    return _timed(timings, "a second look at the labels", judge_of(task).evaluate)
 
 
 def _model_in_words(settings: VoteSettings, X: Any) -> dict[str, str]:

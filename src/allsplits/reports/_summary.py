@@ -52,11 +52,11 @@ def summarize(
     done: Run,
     *,
     rows: Rows | None,
-    against: Mapping[str, Evaluation],
-    confidence: float,
-    n_samples_shown: int,
     title: str,
     notes: Sequence[str],
+    against: Mapping[str, Evaluation] | None = None,
+    confidence: float = 0.95,
+    n_samples_shown: int = 12,
 ) -> dict[str, Any]:
     """The summary of what was computed; JSON can hold it."""
     evaluation = done.evaluation
@@ -80,7 +80,8 @@ def summarize(
         "confusion": _confusion(evaluation),
         "curves": [_curve(curve) for curve in done.curves],
         "comparisons": [
-            _comparison(name, evaluation, other, confidence) for name, other in against.items()
+            _comparison(name, evaluation, other, confidence)
+            for name, other in (against or {}).items()
         ],
         **samples_worth_a_look(evaluation, done.judged, rows, n_samples_shown),
         "notes": [*fixed, *(as_text(note) for note in [*done.notes, *notes])],

@@ -14,18 +14,20 @@ and how it was chosen, is in studies/suspects.md.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import hypergeom
-from sklearn.base import clone
 
-from allsplits.model_selection import Evaluation, evaluate
+from allsplits.model_selection import Evaluation
+from allsplits.model_selection._scoring import Scoring
+from allsplits.model_selection._task import Task
 from allsplits.splits import FixedSize
 
-__all__ = ["SUSPICION", "best_other", "doubts", "find_suspects", "second_look"]
+__all__ = ["SUSPICION", "best_other", "doubts", "find_suspects", "judge_of"]
 
 #: A label is suspected from this doubt on.
 SUSPICION = 0.8
@@ -35,12 +37,17 @@ _VOICES = 5
 _ACCURACY = 1e-4
 
 
-def second_look(estimator: Any, X: Any, y: Any, n_jobs: int | None = None) -> Evaluation:
-    """Judge each sample by its nearest ones, in the estimator's metric."""
-    n = len(y)
-    judge = clone(estimator).set_params(n_neighbors=1, weights="uniform")
+def judge_of(task: Task) -> Task:
+    """The task that judges each sample by its nearest ones, in the same metric."""
+    n = task.samples.n_samples
     size = min(n - 1, ceil(n / min(_VOICES, sqrt(n))))
-    return evaluate(judge, X, y, cv=FixedSize(size), tol=_ACCURACY, n_jobs=n_jobs)
+    return replace(
+        task,
+        law=FixedSize(size).resolve(n),
+        settings=replace(task.settings, n_neighbors=1, weights=None),
+        scoring=Scoring("accuracy"),
+        options=replace(task.options, tol=_ACCURACY, progress=False),
+    )
 
 
 def find_suspects(judged: Evaluation) -> NDArray[np.intp]:

@@ -31,7 +31,7 @@ def no_search(monkeypatch):
     def refuse(*args, **kwargs):
         raise SearchStartedError
 
-    monkeypatch.setattr(sys.modules["allsplits.exact.solve"], "iter_parts", refuse)
+    monkeypatch.setattr(sys.modules["allsplits.exact.neighbors"], "iter_parts", refuse)
 
 
 def two_classes(n):

@@ -14,7 +14,8 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import allsplits
 from allsplits import Episodes, FixedSize, evaluate, report
-from allsplits.reports import _run, _summary
+from allsplits.model_selection._task import Task
+from allsplits.reports import _summary
 from allsplits.reports._rows import Rows
 from allsplits.reports._strip import strip
 from unit.refused import refused
@@ -170,7 +171,7 @@ def test_the_strip_places_what_the_summary_says():
 
 
 def test_no_curve_is_computed_for_nothing(uneven, monkeypatch):
-    monkeypatch.setattr(_run, "validation_curve", lambda *a, **o: pytest.fail("computed"))
+    monkeypatch.setattr(Task, "over_neighbors", lambda *_: pytest.fail("computed"))
     made = report(*uneven, estimator=KNeighborsClassifier(4), curves=())
     assert made.evaluation.n_neighbors == 4
     assert "score against k" not in made.summary["timings"]

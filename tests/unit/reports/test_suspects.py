@@ -7,16 +7,22 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import average_precision_score
-from sklearn.model_selection import LeaveOneGroupOut
+from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import FixedSize, evaluate, order_neighbors, report
-from allsplits.reports._suspects import SUSPICION, find_suspects, second_look
+from allsplits.exact import Options
+from allsplits.model_selection._task import Task
+from allsplits.reports._suspects import SUSPICION, find_suspects, judge_of
 
 
 @pytest.fixture(scope="module")
 def digits():
     return load_digits(return_X_y=True)
+
+
+def second_look(estimator, X, y):
+    return judge_of(Task.read(estimator, X, y, Options(), cv=LeaveOneOut())).evaluate()
 
 
 def rows_of(made):

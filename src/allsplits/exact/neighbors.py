@@ -1,0 +1,120 @@
+"""Where the neighbours of a task come from: searched block by block, kept where they fit.
+
+A single question takes each block of rows as it is found, so that memory is bounded. Where more
+questions follow (`expect`), the blocks are kept, up to `MOST_KEPT` bytes for all of them, and every
+question gets the rows cut to the depth it needs, complete tie groups: the same bits as from a
+search of its own. What is larger is searched again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from allsplits._threads import thread_count
+from allsplits.exact.question import Options
+from allsplits.orders import Metric, NeighborOrder, SearchReport, iter_parts, search_seconds
+from allsplits.orders.protocol import Block, Part, whole_order
+
+__all__ = ["MOST_KEPT", "Neighbors"]
+
+#: Bytes of orders that are kept for further questions (1 GiB: all neighbours of 9,000 samples).
+MOST_KEPT = 1 << 30
+#: Bytes of a neighbour: its number, its distance, whether it is tied.
+_EACH = 13
+
+
+class Neighbors:
+    """The neighbours of checked points (or a NeighborOrder), found when they are asked for."""
+
+    def __init__(self, X: Any, metric: Metric, options: Options) -> None:
+        self.X, self.metric = X, metric
+        self._backend, self._n_jobs = options.backend, options.n_jobs
+        self._expected: int | None = None
+        self._kept: list[NeighborOrder] = []
+        self._depth = 0
+
+    def expect(self, depth: int = 0) -> None:
+        """More questions follow: keep what is found, and search at least this deep if it fits."""
+        self._expected = max(depth, self._expected or 0)
+
+    def seconds(self, depth: int) -> float:
+        """Roughly how long a search of this depth takes on one core."""
+        if self._is_kept(depth):
+            return 0.0
+        return search_seconds(self.X, self.metric, self._depth_to_search(depth), self._backend)
+
+    def blocks(self, depth: int, part: Part) -> Iterator[Block]:
+        """What consecutive blocks of rows contribute, in turn."""
+        if self._is_kept(depth):
+            for order in self._kept:
+                yield self._contribute(order, depth, part)
+        elif self._expected is None or not self._fits(depth):
+            yield from self._search(depth, part)
+        else:
+            yield from self._search_and_keep(depth, part)
+
+    def report(self, reports: list[SearchReport]) -> SearchReport:
+        """How all blocks were found, from how each of them was."""
+        given = isinstance(self.X, NeighborOrder)
+        return self.X.search if given else SearchReport.total(reports)
+
+    def _is_kept(self, depth: int) -> bool:
+        return bool(self._kept) and depth <= self._depth
+
+    def _fits(self, depth: int) -> bool:
+        """Whether orders may be kept: those of a cluster and given ones are where they belong."""
+        here = isinstance(self.X, np.ndarray) and self._backend != "dask"
+        return here and len(self.X) * depth * _EACH <= MOST_KEPT
+
+    def _depth_to_search(self, depth: int) -> int:
+        deeper = max(depth, self._expected or 0)
+        return deeper if self._fits(deeper) else depth
+
+    def _search(self, depth: int, part: Part) -> Iterator[Block]:
+        return iter_parts(
+            self.X, self.metric, depth, part, backend=self._backend, n_jobs=self._n_jobs
+        )
+
+    def _search_and_keep(self, depth: int, part: Part) -> Iterator[Block]:
+        searched = self._depth_to_search(depth)
+        found: list[NeighborOrder] = []
+        room = MOST_KEPT
+        for block in self._search(searched, whole_order):
+            for order in block.parts:
+                # Rows that end in large tie groups are longer than they were asked to be.
+                room -= len(order.tied) * _EACH
+                if room >= 0:
+                    found.append(order)
+                else:
+                    found.clear()
+                yield self._contribute(order, depth, part)
+        if found:
+            self._kept, self._depth = found, searched
+
+    def _contribute(self, order: NeighborOrder, depth: int, part: Part) -> Block:
+        rows = _cut(order, depth)
+        return Block(rows.n_samples, rows.search, (part(rows, thread_count(self._n_jobs)),))
+
+
+def _cut(order: NeighborOrder, depth: int) -> NeighborOrder:
+    """The first `depth` neighbours of each row, with the tie group at the end complete."""
+    if order.depth <= depth:
+        return order
+    # Every row starts with an entry that is not tied, so a group ends before the next such entry.
+    heads = np.append(np.flatnonzero(~order.tied), len(order.tied))
+    starts = order.indptr[:-1]
+    lengths = heads[np.searchsorted(heads, starts + depth)] - starts
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    kept = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+    return replace(
+        order,
+        indptr=indptr,
+        flat_indices=order.flat_indices[kept],
+        flat_distances=order.flat_distances[kept],
+        tied=order.tied[kept],
+        depth=depth,
+    )
