@@ -40,7 +40,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
         Where examples come from. A function ``draw(label, count)`` that returns `count` new rows
         of a class (fewer: the class has run out); a pool of labelled samples; or None: the X and y
         of `fit` are the pool. Pools are drawn from at random, without replacement.
-    increment : int, default=10
+    batch_size : int, default=10
         Examples in a batch.
     budget : int, default=None
         Examples in all; None means all of the pool. A function needs one.
@@ -92,7 +92,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
     >>> from allsplits import IncrementalNNClassifier
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = IncrementalNNClassifier(budget=60, increment=5, random_state=0).fit(X, y)
+    >>> model = IncrementalNNClassifier(budget=60, batch_size=5, random_state=0).fit(X, y)
     >>> model.history_
     IncrementalHistory(10 steps to 60 examples (0: 10, 1: 25, 2: 25), 11 prototypes)
 
@@ -111,7 +111,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
         self,
         draw: Callable[[Any, int], Any] | tuple[Any, Any] | None = None,
         *,
-        increment: int = 10,
+        batch_size: int = 10,
         budget: int | None = None,
         initial: int = 5,
         classes: ArrayLike | None = None,
@@ -124,7 +124,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
         progress: bool = False,
     ) -> None:
         self.draw = draw
-        self.increment = increment
+        self.batch_size = batch_size
         self.budget = budget
         self.initial = initial
         self.classes = classes
@@ -179,7 +179,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
                 advance(loop.n_samples)
                 while loop.n_samples < budget and loop.can_go_on():
                     before = loop.n_samples
-                    loop.ask(min(self.increment, budget - before))
+                    loop.ask(min(self.batch_size, budget - before))
                     advance(loop.n_samples - before)
             except KeyboardInterrupt:
                 if not loop.state.steps:
@@ -194,7 +194,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
             )
 
     def _check_parameters(self) -> None:
-        check_count("increment", self.increment, at_least=1)
+        check_count("batch_size", self.batch_size, at_least=1)
         check_count("initial", self.initial, at_least=1)
         check_choice("query", self.query, QUERIES)
         check_choice("reduce", self.reduce, REDUCTIONS)
