@@ -31,51 +31,26 @@ __version__ = "0.1.0"
 
 #: The public names, by the room that they are loaded from.
 _OFFERED = {
-    "active": ["ActiveLearner", "CommitteeQuery", "Simulation", "simulate"],
-    "boosting": ["Loss", "ThetaScores", "Trust", "UNNClassifier", "UNNClassifierCV"],
-    "lazy": ["LazyRegressor", "LocalModels", "LocalPaths", "local_constant_path"],
-    "model_selection": [
-        "Comparison",
-        "Curve",
-        "Evaluation",
-        "Interval",
-        "KNeighborsClassifierCV",
-        "KNeighborsRegressorCV",
-        "cmc_curve",
-        "compare",
-        "evaluate",
-        "learning_curve",
-        "validation_curve",
-    ],
-    "orders": [
-        "NeighborOrder",
-        "SearchReport",
-        "order_from_graph",
-        "order_from_index",
-        "order_neighbors",
-    ],
-    "plots": [
-        "CMCCurveDisplay",
-        "ComparisonDisplay",
-        "ConfusionMatrixDisplay",
-        "DecisionMapDisplay",
-        "LearningCurveDisplay",
-        "SampleDifficultyDisplay",
-        "ValidationCurveDisplay",
-    ],
-    "prototypes": [
-        "CondensedReduced",
-        "FastCondensed",
-        "GreedyClassQuery",
-        "IncrementalHistory",
-        "IncrementalNNClassifier",
-        "VoronoiComplexity",
-        "voronoi_complexity",
-    ],
-    "reports": ["Report", "report"],
-    "splits": ["Bernoulli", "Bootstrap", "ClassCounts", "Episodes", "FixedSize"],
+    "active": "ActiveLearner CommitteeQuery Simulation simulate",
+    "boosting": "Loss ThetaScores Trust UNNClassifier UNNClassifierCV",
+    "lazy": "LazyRegressor LocalModels LocalPaths local_constant_path",
+    "model_selection": (
+        "Comparison Curve Evaluation Interval KNeighborsClassifierCV KNeighborsRegressorCV "
+        "cmc_curve compare evaluate learning_curve validation_curve"
+    ),
+    "orders": "NeighborOrder SearchReport order_from_graph order_from_index order_neighbors",
+    "plots": (
+        "CMCCurveDisplay ComparisonDisplay ConfusionMatrixDisplay DecisionMapDisplay "
+        "LearningCurveDisplay SampleDifficultyDisplay ValidationCurveDisplay"
+    ),
+    "prototypes": (
+        "CondensedReduced FastCondensed GreedyClassQuery IncrementalHistory "
+        "IncrementalNNClassifier VoronoiComplexity voronoi_complexity"
+    ),
+    "reports": "Report report",
+    "splits": "Bernoulli Bootstrap ClassCounts Episodes FixedSize",
 }
-_ROOM_OF = {name: room for room, names in _OFFERED.items() for name in names}
+_ROOM_OF = {name: room for room, names in _OFFERED.items() for name in names.split()}
 
 __all__ = sorted(_ROOM_OF)
 

@@ -10,25 +10,26 @@ import allsplits
 from allsplits import exceptions
 
 #: Rooms that offer public names only; orders and splits have names for other rooms as well.
-ROOMS = ["active", "boosting", "lazy", "model_selection", "plots", "prototypes", "reports"]
+PUBLIC_ROOMS = ["active", "boosting", "lazy", "model_selection", "plots", "prototypes", "reports"]
+OFFERED = {room: names.split() for room, names in allsplits._OFFERED.items()}
 
 
 def test_names_are_sorted_and_stand_once():
-    listed = [name for names in allsplits._OFFERED.values() for name in names]
+    listed = [name for names in OFFERED.values() for name in names]
     assert len(set(listed)) == len(listed)
     assert allsplits.__all__ == sorted(listed)
     assert set(allsplits.__all__) <= set(dir(allsplits))
-    for names in allsplits._OFFERED.values():
+    for names in OFFERED.values():
         assert names == sorted(names)
 
 
-@pytest.mark.parametrize("room", allsplits._OFFERED)
+@pytest.mark.parametrize("room", OFFERED)
 def test_public_names_are_what_their_room_offers(room):
     offered = import_module(f"allsplits.{room}").__all__
-    assert set(allsplits._OFFERED[room]) <= set(offered)
-    if room in ROOMS:
-        assert sorted(offered) == allsplits._OFFERED[room]
-    for name in allsplits._OFFERED[room]:
+    assert set(OFFERED[room]) <= set(offered)
+    if room in PUBLIC_ROOMS:
+        assert sorted(offered) == OFFERED[room]
+    for name in OFFERED[room]:
         assert getattr(allsplits, name).__module__.startswith(f"allsplits.{room}")
 
 

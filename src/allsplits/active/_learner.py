@@ -16,7 +16,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from allsplits._frames import make_frame, row_names
-from allsplits._validation import check_choice, check_count, check_points, check_same_rows
+from allsplits._validation import (
+    check_count,
+    check_flag,
+    check_parameters,
+    check_points,
+    check_same_rows,
+)
 from allsplits.active._autosave import Autosave, resolve, save_once
 from allsplits.active._candidates import Candidates
 from allsplits.active._labels import read_start, read_taught
@@ -26,7 +32,6 @@ from allsplits.active._state import Round, State
 from allsplits.active._store import fingerprint, to_plain
 from allsplits.active._tuning import choose_neighbors, classifier_for, read_neighbors
 from allsplits.active._turns import Turns
-from allsplits.active._utility import UTILITIES
 from allsplits.active._votes import ask_committee, choose_batch
 from allsplits.exact import Options
 from allsplits.exceptions import AllSplitsError, InvalidInputError
@@ -235,7 +240,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         overwrite : bool, default=False
             Whether samples that have been taught may be given another label.
         """
-        check_choice("overwrite", overwrite, (True, False))
+        check_parameters(overwrite=overwrite)
         rows = read_rows("indices", indices, self._fitted().n_samples).tolist()
         if not rows:
             raise InvalidInputError("indices must hold at least one row of X; got none")
@@ -345,7 +350,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Whether a learner that had `autosave` goes on saving to the file. If so, another process
             that does is an error; another learner of this process is told when it teaches next.
         """
-        check_choice("autosave", autosave, (True, False))
+        check_flag("autosave", autosave)
         saved = SavedLearner.read(resolve("path", path))
         if not (autosave and saved.autosave):
             return cls._restore(path, X, saved, None)
@@ -479,11 +484,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         self._candidates()
-        check_count("leave_out", self.leave_out, at_least=1)
-        check_count("tune_leave_out", self.tune_leave_out, at_least=1)
-        check_count("diversity", self.diversity, at_least=1)
-        check_choice("utility", self.utility, tuple(UTILITIES))
-        check_choice("progress", self.progress, (True, False))
+        names = ("leave_out", "tune_leave_out", "diversity", "utility", "progress")
+        check_parameters(**{name: getattr(self, name) for name in names})
         self._options()
         Metric.resolve(self.metric, metric_params=self.metric_params)
         if self.autosave is not None:

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from allsplits._progress import progress_bar
-from allsplits._validation import check_choice, check_count
+from allsplits._validation import check_parameters
 from allsplits.active._learner import ActiveLearner
 from allsplits.active._simulation import Simulation
 from allsplits.active._trial import Data, Trial
@@ -94,12 +94,10 @@ def simulate(
     ± standard error over repetitions: active ... ± ..., passive ... ± ...)
     """
     data = Data.read(learner, X, y, (X_test, y_test), test_size)
-    check_choice("oracle", oracle, (True, False))
-    check_choice("progress", progress, (True, False))
-    check_count("rounds", rounds, at_least=1)
-    check_count("batch_size", batch_size, at_least=1)
-    check_count("n_start", n_start, at_least=1)
-    check_count("repetitions", repetitions, at_least=1)
+    check_parameters(
+        oracle=oracle, progress=progress, rounds=rounds, batch_size=batch_size, n_start=n_start,
+        repetitions=repetitions,
+    )  # fmt: skip
     _check_enough(data, n_start, rounds, batch_size)
     rng = check_random_state(random_state)
     shape = (repetitions, rounds + 1)

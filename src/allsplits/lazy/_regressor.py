@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
-from allsplits._validation import check_choice, check_count
+from allsplits._validation import check_count, check_parameters
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.lazy._choice import Choice, choose, join_choices
 from allsplits.lazy._limits import check_ridge, check_spread, check_targets_size
@@ -138,7 +138,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
         """
-        check_choice("penalize_intercept", self.penalize_intercept, (False, True))
+        check_parameters(penalize_intercept=self.penalize_intercept)
         check_ridge(self.ridge)
         n_threads = thread_count(self.n_jobs)
         metric = Metric.resolve(self.metric, self.p, self.metric_params)

@@ -18,13 +18,12 @@ from sklearn.utils.validation import validate_data
 
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
-from allsplits._validation import check_choice, check_count, check_labels, check_points
+from allsplits._validation import check_count, check_labels, check_parameters, check_points
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
-from allsplits.prototypes._condensing import REDUCTIONS
 from allsplits.prototypes._copies import refuse_huge, warn_of_contradictions
 from allsplits.prototypes._greedy import check_priors
 from allsplits.prototypes._history import IncrementalHistory
-from allsplits.prototypes._loop import COMPLEXITIES, QUERIES, IncrementalLoop
+from allsplits.prototypes._loop import IncrementalLoop
 from allsplits.prototypes._nearest import PrototypeClassifier
 from allsplits.prototypes._sources import FunctionSource, PoolSource, Source
 
@@ -194,11 +193,8 @@ class IncrementalNNClassifier(PrototypeClassifier):
             )
 
     def _check_parameters(self) -> None:
-        check_count("batch_size", self.batch_size, at_least=1)
-        check_count("initial", self.initial, at_least=1)
-        check_choice("query", self.query, QUERIES)
-        check_choice("reduce", self.reduce, REDUCTIONS)
-        check_choice("complexity", self.complexity, COMPLEXITIES)
+        names = ("batch_size", "initial", "query", "reduce", "complexity", "progress")
+        check_parameters(**{name: getattr(self, name) for name in names})
         thread_count(self.n_jobs)
 
     def _open_source(self, X: Any, y: Any) -> tuple[Source, NDArray[np.float64], int]:

@@ -16,10 +16,7 @@ from allsplits.prototypes._nearest import nearest_positions
 from allsplits.prototypes._sources import Source
 from allsplits.prototypes._voronoi import MOST_DIMENSIONS, facets_between
 
-__all__ = ["COMPLEXITIES", "QUERIES", "IncrementalLoop"]
-
-QUERIES = ("greedy", "priors")
-COMPLEXITIES = ("auto", "exact", "bound")
+__all__ = ["IncrementalLoop"]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_wine
 from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import KFold, LeavePOut, TimeSeriesSplit, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -12,11 +12,6 @@ from allsplits import Curve, KNeighborsClassifierCV, validation_curve
 from unit.refused import refused
 
 CV = KFold(5)
-
-
-@pytest.fixture(scope="module")
-def iris():
-    return load_iris(return_X_y=True)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ import sys
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
 from sklearn.model_selection import KFold, LeavePOut
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -21,11 +20,6 @@ from allsplits.exceptions import MissingExtraError
 from unit.refused import refused
 
 CV = KFold(5)
-
-
-@pytest.fixture(scope="module")
-def iris():
-    return load_iris(return_X_y=True)
 
 
 @pytest.fixture(scope="module")

@@ -6,18 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_iris
 from sklearn.model_selection import KFold, LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import Evaluation, FixedSize, evaluate, order_neighbors
 
 CV = KFold(5)
-
-
-@pytest.fixture(scope="module")
-def iris():
-    return load_iris(return_X_y=True)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_diabetes, load_iris
+from sklearn.datasets import load_diabetes
 from sklearn.model_selection import KFold, LeaveOneGroupOut, LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
@@ -13,11 +13,6 @@ from allsplits import ClassCounts, Episodes, FixedSize, Interval, compare, evalu
 from unit.refused import refused
 
 Z = NormalDist().inv_cdf(0.975)
-
-
-@pytest.fixture(scope="module")
-def iris():
-    return load_iris(return_X_y=True)
 
 
 @pytest.fixture(scope="module")
