@@ -33,10 +33,10 @@ COLORS = {0.1: "black", 0.2: "#D55E00", 0.3: "#009E73"}
 class HalfLeftOut(ActiveLearner):
     """p is half of the labelled samples, however many there are."""
 
-    def ask(self, n: int = 1) -> np.ndarray:
+    def ask(self, batch_size: int = 1) -> np.ndarray:
         """The same question with the p of the moment."""
         self.leave_out = len(self.labelled_) // 2
-        return super().ask(n)
+        return super().ask(batch_size)
 
 
 def learner(p: int | str) -> ActiveLearner:

@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from allsplits._frames import make_frame, row_names
 from allsplits._validation import (
-    check_count,
     check_flag,
     check_parameters,
     check_points,
@@ -187,7 +186,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # ---------------------------------------------------------------- ask and teach
 
-    def ask(self, n: int = 1) -> NDArray[np.intp]:
+    def ask(self, batch_size: int = 1) -> NDArray[np.intp]:
         """Name the samples of the pool to label next, the most useful first.
 
         Asking changes nothing: until something is taught, the same question has the same answer.
@@ -196,26 +195,27 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        n : int, default=1
+        batch_size : int, default=1
             How many. If the pool has fewer, all of it is returned with a warning.
 
         Returns
         -------
-        ndarray of shape (n,)
+        ndarray of shape (batch_size,)
             Rows of X, counted from 0; for a pandas frame ``X.index[rows]`` are their names.
         """
         state = self._fitted()
-        check_count("n", n, at_least=1)
+        check_parameters(batch_size=batch_size)
         pool = state.pool
         if len(pool) == 0:
             raise InvalidInputError("the pool is empty: every sample is labelled or skipped")
-        if n > len(pool):
+        if batch_size > len(pool):
             warnings.warn(
-                f"n is {n}, but the pool has {len(pool)} samples: all of them are returned",
+                f"batch_size is {batch_size}, but the pool has {len(pool)} samples: all of them are "
+                "returned",
                 UserWarning,
                 stacklevel=2,
             )
-        size = min(n, len(pool))
+        size = min(batch_size, len(pool))
         rng = np.random.RandomState([self.seed_ % 2**32, len(state.rounds)])
         labels = state.partial_labels()
         k = state.rounds[-1].n_neighbors

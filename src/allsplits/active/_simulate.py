@@ -13,7 +13,7 @@ from allsplits._progress import progress_bar
 from allsplits._validation import check_parameters
 from allsplits.active._learner import ActiveLearner
 from allsplits.active._simulation import Simulation
-from allsplits.active._trial import Data, Trial
+from allsplits.active._trial import Trial, TrialData
 from allsplits.active._tuning import read_neighbors
 from allsplits.exceptions import InvalidInputError
 
@@ -93,7 +93,7 @@ def simulate(
     Simulation(3 repetitions of 4 rounds, 15 to 35 labels; final error on 38 held-out samples,
     ± standard error over repetitions: active ... ± ..., passive ... ± ...)
     """
-    data = Data.read(learner, X, y, (X_test, y_test), test_size)
+    data = TrialData.read(learner, X, y, (X_test, y_test), test_size)
     check_parameters(
         oracle=oracle, progress=progress, rounds=rounds, batch_size=batch_size, n_start=n_start,
         repetitions=repetitions,
@@ -121,7 +121,7 @@ def simulate(
     return _result(n_labels, tables, data.measured_on, oracle)
 
 
-def _check_enough(data: Data, n_start: int, rounds: int, batch_size: int) -> None:
+def _check_enough(data: TrialData, n_start: int, rounds: int, batch_size: int) -> None:
     rest = data.test is None and not data.n_held_out
     needed = n_start + rounds * batch_size + rest
     if needed > data.n_pool:

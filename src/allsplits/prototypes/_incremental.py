@@ -25,7 +25,7 @@ from allsplits.prototypes._greedy import check_priors
 from allsplits.prototypes._history import IncrementalHistory
 from allsplits.prototypes._loop import IncrementalLoop
 from allsplits.prototypes._nearest import PrototypeClassifier
-from allsplits.prototypes._sources import FunctionSource, PoolSource, Source
+from allsplits.prototypes._sources import ExampleSource, FunctionSource, PoolSource
 
 __all__ = ["IncrementalNNClassifier"]
 
@@ -197,7 +197,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
         check_parameters(**{name: getattr(self, name) for name in names})
         thread_count(self.n_jobs)
 
-    def _open_source(self, X: Any, y: Any) -> tuple[Source, NDArray[np.float64], int]:
+    def _open_source(self, X: Any, y: Any) -> tuple[ExampleSource, NDArray[np.float64], int]:
         """Return the source of examples, priors and the budget."""
         if self.draw is not None and not (X is None and y is None):
             raise InvalidInputError(
@@ -227,7 +227,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
 
     def _open_function(
         self, function: Callable[[Any, int], Any]
-    ) -> tuple[Source, NDArray[np.float64], int]:
+    ) -> tuple[ExampleSource, NDArray[np.float64], int]:
         if self.classes is None or self.budget is None:
             raise InvalidInputError(
                 "classes and budget must be given if draw is a function: the labels to ask for, "

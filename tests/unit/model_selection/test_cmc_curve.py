@@ -2,16 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import ClassCounts, Curve, FixedSize, cmc_curve, evaluate
-
-
-@pytest.fixture(scope="module")
-def iris():
-    X, y = load_iris(return_X_y=True)
-    return X, y
 
 
 def test_each_point_is_an_evaluation(iris):
