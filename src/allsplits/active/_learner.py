@@ -210,8 +210,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidInputError("the pool is empty: every sample is labelled or skipped")
         if batch_size > len(pool):
             warnings.warn(
-                f"batch_size is {batch_size}, but the pool has {len(pool)} samples: all of them are "
-                "returned",
+                f"batch_size is {batch_size}, but the pool has {len(pool)} samples: all of "
+                "them are returned",
                 UserWarning,
                 stacklevel=2,
             )
