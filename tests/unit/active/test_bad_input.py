@@ -148,7 +148,7 @@ def test_teach(indices, labels, words):
 def test_ask_undo_predict():
     learner = fit()()
     refused(lambda: learner.ask(0), "batch_size", "at least 1")
-    refused(lambda: learner.ask(-1), "n must", "at least 1", "-1")
+    refused(lambda: learner.ask(-1), "batch_size must", "at least 1", "-1")
     refused(lambda: learner.teach(20, 1, overwrite="no"), "overwrite", "True", "no")
     strategy = CommitteeQuery(3)
     refused(lambda: strategy.query(X, Y, None, 1, "no"), "return_utilities", "True", "no")
