@@ -50,9 +50,19 @@ class SampleDifficultyDisplay(EvaluationDisplay):
         return cls(evaluate(estimator, X, y, **options)).plot(ax, n_named=n_named)
 
     def plot(self, ax: Any = None, *, n_named: int = 5) -> Self:
-        """Draw the lines, with the row numbers of the `n_named` hardest samples.
+        """Draw the lines, with the row numbers of the hardest samples.
 
-        As `ConfusionMatrixDisplay.plot`.
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        n_named : int, default=5
+            How many of the hardest samples are named.
+
+        Returns
+        -------
+        self
+            With `ax_` and `figure_`.
         """
         self.n_named = check_count("n_named", n_named)
         return super().plot(ax)

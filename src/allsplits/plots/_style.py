@@ -83,7 +83,10 @@ def tick_integers(*axes: Any) -> None:
     """Ticks of these axes (``ax.xaxis``, ``ax.yaxis``) only at integers: they count something."""
     ticker = import_optional("matplotlib.ticker", extra="plot", purpose="plot()")
     for axis in axes:
-        axis.set_major_locator(ticker.MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+        # One tick is enough: for two the locator would go between integers on a short axis.
+        axis.set_major_locator(
+            ticker.MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10], min_n_ticks=1)
+        )
 
 
 def mark_best(ax: Any, x: float, y: float, words: str) -> None:

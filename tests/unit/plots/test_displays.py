@@ -126,20 +126,21 @@ def test_axes_and_legends_speak_in_words(moons):
 def test_axes_of_integers_have_integer_ticks(moons):
     """Few values, so that ticks would otherwise fall between them."""
     X, y = moons
+    same = evaluate(KNN, X, y)
     unn = UNNClassifier(n_neighbors=3).fit(X[:5], y[:5])
     learner = IncrementalNNClassifier(batch_size=2, budget=12, random_state=0)
-    simulation = simulate(
-        ActiveLearner(n_neighbors=range(1, 4)), X, y, 2, n_start=6, repetitions=2, random_state=0
-    )  # fmt: skip
+    active = ActiveLearner(n_neighbors=range(1, 4))
+    simulation = simulate(active, X, y, 2, batch_size=1, n_start=6, repetitions=2, random_state=0)
     axes = [
         validation_curve(KNN, X, y, n_neighbors=[1, 2]).plot().xaxis,
+        validation_curve(KNN, X, y, n_neighbors=[5]).plot().xaxis,
         learning_curve(KNN, X, y, train_sizes=[10, 12]).plot().xaxis,
         cmc_curve(X, y, ranks=[1, 2, 3]).plot().xaxis,
         LazyRegressor(k_min=3, k_max=5).fit(X, y).local_paths(X[0]).plot().xaxis,
         unn.trust().plot().xaxis,
         learner.fit(X, y).history_.plot().xaxis,
         voronoi_complexity(X[:4], y[:4]).plot().yaxis,
-        compare(evaluate(KNN, X, y), evaluate(KNeighborsClassifier(4), X, y)).plot().xaxis,
+        compare(same, same).plot().xaxis,
         *(ax.xaxis for ax in simulation.plot()),
     ]
     for axis in axes:
