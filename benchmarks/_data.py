@@ -34,11 +34,17 @@ def gaussian_classes(
     return centres[y] + rng.standard_normal((n_samples, n_features)), y
 
 
+def _stored(name: str) -> Path | None:
+    """The file in the folder that ALLSPLITS_DATA names, if it is there."""
+    folder = os.environ.get("ALLSPLITS_DATA")
+    path = Path(folder) / name if folder else None
+    return path if path is not None and path.exists() else None
+
+
 def letters() -> tuple[str, np.ndarray, np.ndarray]:
     """letter-recognition (20,000 x 16, 26 classes), or integers of the same size and difficulty."""
-    folder = os.environ.get("ALLSPLITS_DATA")
-    path = Path(folder) / "letter_recognition.csv" if folder else None
-    if path is None or not path.exists():
+    path = _stored("letter_recognition.csv")
+    if path is None:
         X, y = gaussian_classes(20_000, 16, 26, spread=1.25)
         # The letters are integers from 0 to 15, with the tied distances that come with them.
         return "stand-in for letter-recognition", np.clip(np.rint(2 * X + 7.5), 0, 15), y
@@ -48,9 +54,8 @@ def letters() -> tuple[str, np.ndarray, np.ndarray]:
 
 def pendigits() -> tuple[str, np.ndarray, np.ndarray]:
     """UCI pendigits (10,992 x 16, 10 classes), or integers of the same size and difficulty."""
-    folder = os.environ.get("ALLSPLITS_DATA")
-    path = Path(folder) / "pendigits.csv" if folder else None
-    if path is None or not path.exists():
+    path = _stored("pendigits.csv")
+    if path is None:
         X, y = gaussian_classes(10_992, 16, 10, spread=1.6)
         # Coordinates of pens are integers from 0 to 100.
         return "stand-in for pendigits", np.clip(np.rint(12 * X + 50), 0, 100), y
@@ -60,9 +65,8 @@ def pendigits() -> tuple[str, np.ndarray, np.ndarray]:
 
 def mnist() -> tuple[str, np.ndarray, np.ndarray]:
     """MNIST (50,000 images reduced to 64 dimensions by PCA), or classes of the same size."""
-    folder = os.environ.get("ALLSPLITS_DATA")
-    path = Path(folder) / "mnist_70000.npz" if folder else None
-    if path is None or not path.exists():
+    path = _stored("mnist_70000.npz")
+    if path is None:
         return "stand-in for MNIST", *gaussian_classes(50_000, 64, 10, spread=0.6)
     with np.load(path) as stored:
         images = stored["X"][:50_000].reshape(50_000, -1).astype(np.float64)

@@ -19,6 +19,8 @@ from time import perf_counter
 
 import matplotlib
 
+from allsplits.plots._style import BLUE, ORANGE, VERMILION
+
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
@@ -159,7 +161,7 @@ def exponent(values: np.ndarray) -> float:
 
 def draw(constant: Times, linear: Times) -> plt.Figure:
     figure, axes = plt.subplots(1, 3, figsize=(12, 3.6))
-    colours = {RECURSIVE: "#0072B2", LITERAL: "#D55E00", SCALED: "#E69F00"}
+    colours = {RECURSIVE: BLUE, LITERAL: VERMILION, SCALED: ORANGE}
     for ax, names in zip(axes, (list(METHODS), [RECURSIVE]), strict=False):
         for name in names:
             ax.plot(KS, 1e6 * constant[name], "o-", markersize=3, color=colours[name], label=name)

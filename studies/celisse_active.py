@@ -20,6 +20,8 @@ from pathlib import Path
 
 import matplotlib
 
+from allsplits.plots._style import VERMILION
+
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
@@ -163,7 +165,7 @@ def where_it_asks() -> dict[str, float]:
     }
     for ax, (title, rows) in zip(axes, parts.items(), strict=True):
         ax.scatter(
-            *X[rows].T, c=np.where(y[rows], "#D55E00", "black"), s=3 if len(rows) > 400 else 9
+            *X[rows].T, c=np.where(y[rows], VERMILION, "black"), s=3 if len(rows) > 400 else 9
         )
         ax.set(title=title, xlabel="X¹", ylabel="X²")
     figure.tight_layout()

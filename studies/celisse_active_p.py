@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import matplotlib
 
+from allsplits.plots._style import GREEN, VERMILION
+
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
@@ -27,16 +29,16 @@ PS: tuple[int | str, ...] = (1, 2, 5, 10, 20, "n/2")
 POINT_NOISE, TUNE_NOISE = (0.2, 0.4), (0.1, 0.2, 0.3)
 REPETITIONS, TUNE_REPETITIONS = 5, 5
 SCALE = SCALES["I/16"]
-COLORS = {0.1: "black", 0.2: "#D55E00", 0.3: "#009E73"}
+COLORS = {0.1: "black", 0.2: VERMILION, 0.3: GREEN}
 
 
 class HalfLeftOut(ActiveLearner):
     """p is half of the labelled samples, however many there are."""
 
-    def ask(self, n: int = 1) -> np.ndarray:
+    def ask(self, batch_size: int = 1) -> np.ndarray:
         """The same question with the p of the moment."""
         self.leave_out = len(self.labelled_) // 2
-        return super().ask(n)
+        return super().ask(batch_size)
 
 
 def learner(p: int | str) -> ActiveLearner:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import matplotlib
 
+from allsplits.plots._style import BLUE, GREEN, VERMILION
+
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
@@ -138,9 +140,9 @@ def share(cells: list[Cell], field: str) -> str:
 def draw_figure(cells: list[Cell]) -> plt.Figure:
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, constrained_layout=True)
     styles = {
-        "trained": ("o-", "#0072B2", "trained classifiers"),
-        "expected": ("s--", "#D55E00", "expected score"),
-        "difference": ("^:", "#009E73", "difference to 2k + 1"),
+        "trained": ("o-", BLUE, "trained classifiers"),
+        "expected": ("s--", VERMILION, "expected score"),
+        "difference": ("^:", GREEN, "difference to 2k + 1"),
     }
     for ax, n in zip(axes, NS, strict=True):
         mine = [cell for cell in cells if cell.n == n]

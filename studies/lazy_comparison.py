@@ -18,6 +18,8 @@ from typing import NamedTuple
 
 import matplotlib
 
+from allsplits.plots._style import BLUE, ORANGE, SKY
+
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
@@ -97,7 +99,7 @@ def cross_validate(model, X: np.ndarray, y: np.ndarray) -> Outcome:
 
 def draw(outcomes: dict) -> plt.Figure:
     figure, axes = plt.subplots(1, len(outcomes), figsize=(13, 3), sharey=True)
-    colours = ["#0072B2", "#0072B2", "#56B4E9", "#E69F00", "#999999", "#999999"]
+    colours = [BLUE, BLUE, SKY, ORANGE, "#999999", "#999999"]
     for ax, (name, found) in zip(axes, outcomes.items(), strict=True):
         means = [outcome.errors.mean() for outcome in found.values()]
         spread = [outcome.errors.std(ddof=1) for outcome in found.values()]

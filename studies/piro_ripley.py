@@ -18,6 +18,8 @@ from pathlib import Path
 
 import matplotlib
 
+from allsplits.plots._style import BLUE, VERMILION
+
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
@@ -31,7 +33,7 @@ K, MAP_K = 5, 3
 THETAS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)
 MAP_THETAS = (0.75, 0.5, 0.25)
 LOSSES = ("exponential", "logistic", "squared")
-COLORS = {"exponential": "black", "logistic": "#0072B2", "squared": "#D55E00"}
+COLORS = {"exponential": "black", "logistic": BLUE, "squared": VERMILION}
 DRAWS = 200
 BAYES = 8.0
 
@@ -119,7 +121,7 @@ def draw_maps(data):
         kept, alphas = model.prototype_indices_, model.alphas_[:, 0]
         ax.contourf(across, up, model.predict(grid).reshape(across.shape), levels=[-0.5, 0.5, 1.5],
                     colors=["#FBE3C5", "#D6E6F4"])  # fmt: skip
-        for label, marker, color in ((0, "o", "#D55E00"), (1, "s", "#0072B2")):
+        for label, marker, color in ((0, "o", VERMILION), (1, "s", BLUE)):
             every = y == label
             ax.scatter(*X[every].T, marker=marker, s=8, color=color, alpha=0.3, linewidths=0)
             mine = kept[y[kept] == label]

@@ -22,6 +22,8 @@ from time import perf_counter
 
 import matplotlib
 
+from allsplits.plots._style import VERMILION
+
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
@@ -191,7 +193,7 @@ def draw_classes(ax, rule: Rule, title: str) -> None:
 
 def draw_curves(ax, outcome: Outcome) -> None:
     for values, name, color in (
-        (outcome.inn, "INN", "black"), (outcome.batch, "batch", "#D55E00"),
+        (outcome.inn, "INN", "black"), (outcome.batch, "batch", VERMILION),
     ):  # fmt: skip
         ax.plot(SIZES, values.mean(axis=0), color=color, linewidth=1.3, label=name)
     ax.set(xlabel="examples", ylabel="error", ylim=(0, None))

@@ -8,163 +8,57 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from allsplits.active import ActiveLearner, CommitteeQuery, Simulation, simulate
-    from allsplits.boosting import Loss, ThetaScores, Trust, UNNClassifier, UNNClassifierCV
-    from allsplits.lazy import LazyRegressor, LocalModels, LocalPaths, local_constant_path
-    from allsplits.model_selection import (
-        Comparison,
-        Curve,
-        Evaluation,
-        Interval,
-        KNeighborsClassifierCV,
-        KNeighborsRegressorCV,
-        cmc_curve,
-        compare,
-        evaluate,
-        learning_curve,
-        validation_curve,
-    )
-    from allsplits.orders import (
-        NeighborOrder,
-        SearchReport,
-        order_from_graph,
-        order_from_index,
-        order_neighbors,
-    )
-    from allsplits.plots import (
-        CMCCurveDisplay,
-        ComparisonDisplay,
-        ConfusionMatrixDisplay,
-        DecisionMapDisplay,
-        LearningCurveDisplay,
-        SampleDifficultyDisplay,
-        ValidationCurveDisplay,
-    )
-    from allsplits.prototypes import (
-        CondensedReduced,
-        FastCondensed,
-        GreedyClassQuery,
-        IncrementalHistory,
-        IncrementalNNClassifier,
-        VoronoiComplexity,
-        voronoi_complexity,
-    )
-    from allsplits.reports import Report, report
-    from allsplits.splits import Bernoulli, Bootstrap, ClassCounts, Episodes, FixedSize
+    # These rooms offer public names only; the two below have names for other rooms as well.
+    from allsplits.active import *  # noqa: F403
+    from allsplits.boosting import *  # noqa: F403
+    from allsplits.lazy import *  # noqa: F403
+    from allsplits.model_selection import *  # noqa: F403
+    from allsplits.orders import NeighborOrder as NeighborOrder
+    from allsplits.orders import SearchReport as SearchReport
+    from allsplits.orders import order_from_graph as order_from_graph
+    from allsplits.orders import order_from_index as order_from_index
+    from allsplits.orders import order_neighbors as order_neighbors
+    from allsplits.plots import *  # noqa: F403
+    from allsplits.prototypes import *  # noqa: F403
+    from allsplits.reports import *  # noqa: F403
+    from allsplits.splits import Bernoulli as Bernoulli
+    from allsplits.splits import Bootstrap as Bootstrap
+    from allsplits.splits import ClassCounts as ClassCounts
+    from allsplits.splits import Episodes as Episodes
+    from allsplits.splits import FixedSize as FixedSize
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "ActiveLearner",
-    "Bernoulli",
-    "Bootstrap",
-    "CMCCurveDisplay",
-    "ClassCounts",
-    "CommitteeQuery",
-    "Comparison",
-    "ComparisonDisplay",
-    "CondensedReduced",
-    "ConfusionMatrixDisplay",
-    "Curve",
-    "DecisionMapDisplay",
-    "Episodes",
-    "Evaluation",
-    "FastCondensed",
-    "FixedSize",
-    "GreedyClassQuery",
-    "IncrementalHistory",
-    "IncrementalNNClassifier",
-    "Interval",
-    "KNeighborsClassifierCV",
-    "KNeighborsRegressorCV",
-    "LazyRegressor",
-    "LearningCurveDisplay",
-    "LocalModels",
-    "LocalPaths",
-    "Loss",
-    "NeighborOrder",
-    "Report",
-    "SampleDifficultyDisplay",
-    "SearchReport",
-    "Simulation",
-    "ThetaScores",
-    "Trust",
-    "UNNClassifier",
-    "UNNClassifierCV",
-    "ValidationCurveDisplay",
-    "VoronoiComplexity",
-    "cmc_curve",
-    "compare",
-    "evaluate",
-    "learning_curve",
-    "local_constant_path",
-    "order_from_graph",
-    "order_from_index",
-    "order_neighbors",
-    "report",
-    "simulate",
-    "validation_curve",
-    "voronoi_complexity",
-]
-
-_HOME_OF = {
-    "ActiveLearner": "active",
-    "Bernoulli": "splits",
-    "Bootstrap": "splits",
-    "CMCCurveDisplay": "plots",
-    "ClassCounts": "splits",
-    "CommitteeQuery": "active",
-    "Comparison": "model_selection",
-    "ComparisonDisplay": "plots",
-    "CondensedReduced": "prototypes",
-    "ConfusionMatrixDisplay": "plots",
-    "Curve": "model_selection",
-    "DecisionMapDisplay": "plots",
-    "Episodes": "splits",
-    "Evaluation": "model_selection",
-    "FastCondensed": "prototypes",
-    "FixedSize": "splits",
-    "GreedyClassQuery": "prototypes",
-    "IncrementalHistory": "prototypes",
-    "IncrementalNNClassifier": "prototypes",
-    "Interval": "model_selection",
-    "KNeighborsClassifierCV": "model_selection",
-    "KNeighborsRegressorCV": "model_selection",
-    "LazyRegressor": "lazy",
-    "LearningCurveDisplay": "plots",
-    "LocalModels": "lazy",
-    "LocalPaths": "lazy",
-    "Loss": "boosting",
-    "NeighborOrder": "orders",
-    "Report": "reports",
-    "SampleDifficultyDisplay": "plots",
-    "SearchReport": "orders",
-    "Simulation": "active",
-    "ThetaScores": "boosting",
-    "Trust": "boosting",
-    "UNNClassifier": "boosting",
-    "UNNClassifierCV": "boosting",
-    "ValidationCurveDisplay": "plots",
-    "VoronoiComplexity": "prototypes",
-    "cmc_curve": "model_selection",
-    "compare": "model_selection",
-    "evaluate": "model_selection",
-    "learning_curve": "model_selection",
-    "local_constant_path": "lazy",
-    "order_from_graph": "orders",
-    "order_from_index": "orders",
-    "order_neighbors": "orders",
-    "report": "reports",
-    "simulate": "active",
-    "validation_curve": "model_selection",
-    "voronoi_complexity": "prototypes",
+#: The public names, by the room that they are loaded from.
+_OFFERED = {
+    "active": "ActiveLearner CommitteeQuery Simulation simulate",
+    "boosting": "Loss ThetaScores Trust UNNClassifier UNNClassifierCV",
+    "lazy": "LazyRegressor LocalModels LocalPaths local_constant_path",
+    "model_selection": (
+        "Comparison Curve Evaluation Interval KNeighborsClassifierCV KNeighborsRegressorCV "
+        "cmc_curve compare evaluate learning_curve validation_curve"
+    ),
+    "orders": "NeighborOrder SearchReport order_from_graph order_from_index order_neighbors",
+    "plots": (
+        "CMCCurveDisplay ComparisonDisplay ConfusionMatrixDisplay DecisionMapDisplay "
+        "LearningCurveDisplay SampleDifficultyDisplay ValidationCurveDisplay"
+    ),
+    "prototypes": (
+        "CondensedReduced FastCondensed GreedyClassQuery IncrementalHistory "
+        "IncrementalNNClassifier VoronoiComplexity voronoi_complexity"
+    ),
+    "reports": "Report report",
+    "splits": "Bernoulli Bootstrap ClassCounts Episodes FixedSize",
 }
+_ROOM_OF = {name: room for room, names in _OFFERED.items() for name in names.split()}
+
+__all__ = sorted(_ROOM_OF)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name not in _ROOM_OF:
         raise AttributeError(f"module 'allsplits' has no attribute {name!r}")
-    value = getattr(import_module(f"allsplits.{_HOME_OF[name]}"), name)
+    value = getattr(import_module(f"allsplits.{_ROOM_OF[name]}"), name)
     globals()[name] = value
     return value
 

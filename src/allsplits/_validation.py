@@ -6,7 +6,8 @@ import math
 import numbers
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -32,6 +33,7 @@ __all__ = [
     "check_labels",
     "check_not_negative",
     "check_numbers",
+    "check_parameters",
     "check_points",
     "check_same_rows",
     "check_targets",
@@ -152,6 +154,36 @@ def check_not_negative(name: str, value: Any) -> float:
     if not 0 <= float(value) < math.inf:
         raise InvalidInputError(f"{name} must be at least 0 and finite; got {shown(value)}")
     return float(value)
+
+
+#: What parameters may be whose name means the same wherever it stands.
+_CONSTRAINTS: dict[str, Callable[[str, Any], object]] = {
+    **dict.fromkeys(
+        (
+            "oracle", "overwrite", "penalize_intercept", "progress", "return_utilities", "shuffle",
+        ),
+        check_flag,
+    ),
+    **dict.fromkeys(
+        (
+            "batch_size", "diversity", "initial", "leave_out", "n_start", "repetitions", "rounds",
+            "tune_leave_out",
+        ),
+        partial(check_count, at_least=1),
+    ),
+    "chooser": partial(check_choice, allowed=("boosting", "lazy", "mixed")),
+    "complexity": partial(check_choice, allowed=("auto", "exact", "bound")),
+    "query": partial(check_choice, allowed=("greedy", "priors")),
+    "reduce": partial(check_choice, allowed=("consistent", "paper", None)),
+    "theta": partial(check_fraction, allow_one=True),
+    "utility": partial(check_choice, allowed=("agreement", "entropy", "margin")),
+}  # fmt: skip
+
+
+def check_parameters(**values: Any) -> None:
+    """Raise unless each of these parameters is what the table of constraints allows."""
+    for name, value in values.items():
+        _CONSTRAINTS[name](name, value)
 
 
 def check_points(

@@ -33,21 +33,23 @@ def condense(X, y, order) -> list[int]:
 
 def reduce_paper(X, y, prototypes, order) -> list[int]:
     distances = all_distances(X)
-    prototypes = list(prototypes)
-    changed = True
-    while changed:
-        changed = False
-        for i in order:
-            if i in prototypes:
-                remaining = [p for p in prototypes if p != i]
-                if remaining and y[nearest(i, remaining, distances)] == y[i]:
-                    prototypes = remaining
-                    changed = True
-    return sorted(prototypes)
+    return _drop(
+        prototypes, order, lambda i, remaining: y[nearest(i, remaining, distances)] == y[i]
+    )
 
 
 def reduce_consistent(X, y, prototypes, order) -> list[int]:
     distances = all_distances(X)
+    return _drop(
+        prototypes, order,
+        lambda i, remaining: all(
+            y[nearest(s, remaining, distances)] == y[s] for s in range(len(X))
+        ),
+    )  # fmt: skip
+
+
+def _drop(prototypes, order, can_go) -> list[int]:
+    """Drop prototypes in turn until nobody can go."""
     prototypes = list(prototypes)
     changed = True
     while changed:
@@ -55,9 +57,7 @@ def reduce_consistent(X, y, prototypes, order) -> list[int]:
         for i in order:
             if i in prototypes:
                 remaining = [p for p in prototypes if p != i]
-                if remaining and all(
-                    y[nearest(s, remaining, distances)] == y[s] for s in range(len(X))
-                ):
+                if remaining and can_go(i, remaining):
                     prototypes = remaining
                     changed = True
     return sorted(prototypes)

@@ -29,7 +29,7 @@ def maker():
     return draw
 
 
-def transcription(draw, increment, initial, budget):
+def transcription(draw, batch_size, initial, budget):
     """Initialise, then CR and GQ in turn, until the examples are used up."""
     sample = [(tuple(x), label) for label in CLASSES for x in draw(label, initial)]
     history = []
@@ -54,20 +54,20 @@ def transcription(draw, increment, initial, budget):
             return (f(m[label] - 1e-4) - f(m[label] + 1e-4)) / 2e-4
 
         asked = max(CLASSES, key=fall)
-        sample += [(tuple(x), asked) for x in draw(asked, min(increment, budget - len(sample)))]
+        sample += [(tuple(x), asked) for x in draw(asked, min(batch_size, budget - len(sample)))]
 
 
-@pytest.mark.parametrize(("increment", "initial", "budget"), [(4, 2, 40), (7, 3, 33)])
-def test_every_step_is_that_of_the_transcription(increment, initial, budget):
+@pytest.mark.parametrize(("batch_size", "initial", "budget"), [(4, 2, 40), (7, 3, 33)])
+def test_every_step_is_that_of_the_transcription(batch_size, initial, budget):
     model = IncrementalNNClassifier(
         maker(),
         classes=CLASSES,
-        increment=increment,
+        batch_size=batch_size,
         initial=initial,
         budget=budget,
         reduce="paper",
     ).fit()
-    expected = transcription(maker(), increment, initial, budget)
+    expected = transcription(maker(), batch_size, initial, budget)
     history = model.history_
     assert len(expected) == len(history.n_samples)
     for step, (m, k, rows) in enumerate(expected):

@@ -1,34 +1,16 @@
 """Random small problems: integer rows, so that ties are common and distances exact."""
 
-from typing import NamedTuple
-
 import numpy as np
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, LeaveOneOut, LeavePOut, ShuffleSplit
 
 from allsplits import FixedSize
 from oracle import enumerate as oracle
-
-
-class Problem(NamedTuple):
-    X: np.ndarray
-    y: np.ndarray
-
-    @property
-    def n(self) -> int:
-        return len(self.y)
-
-    @property
-    def distances(self) -> oracle.Distances:
-        return oracle.squared_distances(self.X)
-
-    @property
-    def labels(self) -> tuple:
-        return tuple(self.y.tolist())
+from oracle.datasets import Dataset
 
 
 @st.composite
-def problems(draw, smallest=3, largest=8, classes=4, spread=4) -> Problem:
+def problems(draw, smallest=3, largest=8, classes=4, spread=4) -> Dataset:
     """Rows of one or two integers from 0 to `spread`, with two classes or more."""
     n = draw(st.integers(smallest, largest))
     n_features = draw(st.integers(1, 2))
@@ -36,18 +18,18 @@ def problems(draw, smallest=3, largest=8, classes=4, spread=4) -> Problem:
     rows = draw(st.lists(row, min_size=n, max_size=n))
     label = st.integers(0, classes - 1)
     labels = draw(st.lists(label, min_size=n, max_size=n).filter(lambda found: len(set(found)) > 1))
-    return Problem(np.array(rows), np.array(labels))
+    return Dataset("random", np.array(rows), np.array(labels))
 
 
 @st.composite
-def paired_problems(draw, largest=8, classes=3) -> Problem:
+def paired_problems(draw, largest=8, classes=3) -> Dataset:
     """The same, with at least two samples of every class."""
     problem = draw(problems(smallest=4, largest=largest, classes=classes))
     half = problem.n // 2
     pairs = np.concatenate([np.arange(2), problem.y])[:half]
     labels = np.concatenate([pairs, pairs, pairs[: problem.n % 2]])
     order = draw(st.permutations(range(problem.n)))
-    return Problem(problem.X, labels[order])
+    return Dataset("random", problem.X, labels[order])
 
 
 @st.composite

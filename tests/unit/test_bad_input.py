@@ -171,25 +171,14 @@ def test_other_estimators(function, estimator):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_unknown_weights(function):
-    knn = KNeighborsClassifier(3, weights="heavy")
-    refused(
-        lambda: function(knn, GOOD_X, GOOD_Y, **arguments_for(function)),
-        "weights",
-        "uniform",
-        "heavy",
-    )
-
-
-@pytest.mark.parametrize("function", FUNCTIONS)
-def test_an_unknown_metric(function):
-    knn = KNeighborsClassifier(3, metric="euclidian")
-    refused(
-        lambda: function(knn, GOOD_X, GOOD_Y, **arguments_for(function)),
-        "metric",
-        "euclidean",
-        "euclidian",
-    )
+@pytest.mark.parametrize(
+    ("parameter", "allowed", "given"),
+    [("weights", "uniform", "heavy"), ("metric", "euclidean", "euclidian")],
+)
+def test_unknown_words(function, parameter, allowed, given):
+    knn = KNeighborsClassifier(3, **{parameter: given})
+    options = arguments_for(function)
+    refused(lambda: function(knn, GOOD_X, GOOD_Y, **options), parameter, allowed, given)
 
 
 @pytest.mark.parametrize("k", [0, -2])

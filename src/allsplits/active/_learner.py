@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from allsplits._frames import make_frame, row_names
 from allsplits._threads import thread_count
-from allsplits._validation import check_choice, check_count, check_points, check_same_rows
+from allsplits._validation import check_flag, check_parameters, check_points, check_same_rows
 from allsplits.active._autosave import Autosave, resolve, save_once
 from allsplits.active._candidates import Candidates
 from allsplits.active._labels import read_start, read_taught
@@ -27,7 +27,6 @@ from allsplits.active._state import Round, State
 from allsplits.active._store import fingerprint, to_plain
 from allsplits.active._tuning import choose_neighbors, read_neighbors
 from allsplits.active._turns import Turns
-from allsplits.active._utility import UTILITIES
 from allsplits.active._votes import ask_committee, choose_batch
 from allsplits.exact import Options, Voters
 from allsplits.exceptions import AllSplitsError, InvalidInputError
@@ -184,7 +183,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # ---------------------------------------------------------------- ask and teach
 
-    def ask(self, n: int = 1) -> NDArray[np.intp]:
+    def ask(self, batch_size: int = 1) -> NDArray[np.intp]:
         """Name the samples of the pool to label next, the most useful first.
 
         Asking changes nothing: until something is taught, the same question has the same answer.
@@ -193,26 +192,27 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        n : int, default=1
+        batch_size : int, default=1
             How many. If the pool has fewer, all of it is returned with a warning.
 
         Returns
         -------
-        ndarray of shape (n,)
+        ndarray of shape (batch_size,)
             Rows of X, counted from 0; for a pandas frame ``X.index[rows]`` are their names.
         """
         state = self._fitted()
-        check_count("n", n, at_least=1)
+        check_parameters(batch_size=batch_size)
         pool = state.pool
         if len(pool) == 0:
             raise InvalidInputError("the pool is empty: every sample is labelled or skipped")
-        if n > len(pool):
+        if batch_size > len(pool):
             warnings.warn(
-                f"n is {n}, but the pool has {len(pool)} samples: all of them are returned",
+                f"batch_size is {batch_size}, but the pool has {len(pool)} samples: all of "
+                "them are returned",
                 UserWarning,
                 stacklevel=2,
             )
-        size = min(n, len(pool))
+        size = min(batch_size, len(pool))
         rng = np.random.RandomState([self.seed_ % 2**32, len(state.rounds)])
         labels = state.partial_labels()
         k = state.rounds[-1].n_neighbors
@@ -237,7 +237,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         overwrite : bool, default=False
             Whether samples that have been taught may be given another label.
         """
-        check_choice("overwrite", overwrite, (True, False))
+        check_parameters(overwrite=overwrite)
         rows = read_rows("indices", indices, self._fitted().n_samples).tolist()
         if not rows:
             raise InvalidInputError("indices must hold at least one row of X; got none")
@@ -346,7 +346,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Whether a learner that had `autosave` goes on saving to the file. If so, another process
             that does is an error; another learner of this process is told when it teaches next.
         """
-        check_choice("autosave", autosave, (True, False))
+        check_flag("autosave", autosave)
         saved = SavedLearner.read(resolve("path", path))
         if not (autosave and saved.autosave):
             return cls._restore(path, X, saved, None)
@@ -482,11 +482,8 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         self._candidates()
-        check_count("leave_out", self.leave_out, at_least=1)
-        check_count("tune_leave_out", self.tune_leave_out, at_least=1)
-        check_count("diversity", self.diversity, at_least=1)
-        check_choice("utility", self.utility, tuple(UTILITIES))
-        check_choice("progress", self.progress, (True, False))
+        names = ("leave_out", "tune_leave_out", "diversity", "utility", "progress")
+        check_parameters(**{name: getattr(self, name) for name in names})
         self._options()
         Metric.resolve(self.metric, metric_params=self.metric_params)
         if self.autosave is not None:

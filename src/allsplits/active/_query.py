@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from allsplits._validation import check_choice, check_count, check_points
+from allsplits._validation import check_count, check_parameters, check_points
 from allsplits.active._candidates import read_candidates
 from allsplits.active._labels import read_labels
-from allsplits.active._utility import UTILITIES, agreement_of
+from allsplits.active._utility import agreement_of
 from allsplits.active._votes import Votes, ask_committee, choose_batch
 from allsplits.exact import Options
 from allsplits.exceptions import InvalidInputError
@@ -173,8 +173,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
             Only with `return_utilities`. Row i holds the utilities before the i-th choice: NaN for
             what is not a candidate or has been chosen already.
         """
-        check_count("batch_size", batch_size, at_least=1)
-        check_choice("return_utilities", return_utilities, (True, False))
+        check_parameters(batch_size=batch_size, return_utilities=return_utilities)
         votes = self._votes(X, y, candidates, cold_start=True)
         found = votes.candidates
         if batch_size > len(found):
@@ -212,10 +211,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> tuple[Options, Metric]:
         check_count("n_neighbors", self.n_neighbors, at_least=1)
-        check_count("leave_out", self.leave_out, at_least=1)
-        check_count("diversity", self.diversity, at_least=1)
-        check_choice("utility", self.utility, tuple(UTILITIES))
-        check_choice("progress", self.progress, (True, False))
+        check_parameters(leave_out=self.leave_out, diversity=self.diversity, utility=self.utility)
         options = check_options(
             distance_ties=self.distance_ties, label_ties=self.label_ties, n_jobs=self.n_jobs,
             progress=self.progress,

@@ -10,10 +10,10 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from allsplits._progress import progress_bar
-from allsplits._validation import check_choice, check_count
+from allsplits._validation import check_parameters
 from allsplits.active._learner import ActiveLearner
 from allsplits.active._simulation import Simulation
-from allsplits.active._trial import Data, Trial
+from allsplits.active._trial import Trial, TrialData
 from allsplits.active._tuning import read_neighbors
 from allsplits.exceptions import InvalidInputError
 
@@ -93,13 +93,11 @@ def simulate(
     Simulation(3 repetitions of 4 rounds, 15 to 35 labels; final error on 38 held-out samples,
     ± standard error over repetitions: active ... ± ..., passive ... ± ...)
     """
-    data = Data.read(learner, X, y, (X_test, y_test), test_size)
-    check_choice("oracle", oracle, (True, False))
-    check_choice("progress", progress, (True, False))
-    check_count("rounds", rounds, at_least=1)
-    check_count("batch_size", batch_size, at_least=1)
-    check_count("n_start", n_start, at_least=1)
-    check_count("repetitions", repetitions, at_least=1)
+    data = TrialData.read(learner, X, y, (X_test, y_test), test_size)
+    check_parameters(
+        oracle=oracle, progress=progress, rounds=rounds, batch_size=batch_size, n_start=n_start,
+        repetitions=repetitions,
+    )  # fmt: skip
     _check_enough(data, n_start, rounds, batch_size)
     rng = check_random_state(random_state)
     shape = (repetitions, rounds + 1)
@@ -123,7 +121,7 @@ def simulate(
     return _result(n_labels, tables, data.measured_on, oracle)
 
 
-def _check_enough(data: Data, n_start: int, rounds: int, batch_size: int) -> None:
+def _check_enough(data: TrialData, n_start: int, rounds: int, batch_size: int) -> None:
     rest = data.test is None and not data.n_held_out
     needed = n_start + rounds * batch_size + rest
     if needed > data.n_pool:

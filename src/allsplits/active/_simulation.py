@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
-from allsplits._optional import import_optional
-from allsplits.exceptions import InvalidInputError
 
-__all__ = ["Simulation"]
-
-_COLORS = {"active": "#0072B2", "passive": "#E69F00"}
+__all__ = ["Simulation", "standard_error"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +53,7 @@ class Simulation:
     @property
     def standard_errors(self) -> dict[str, float]:
         """Standard error over the repetitions of each of the `final_errors`; NaN if only one."""
-        return {name: float(_standard_error(table)[-1]) for name, table in self.errors.items()}
+        return {name: float(standard_error(table)[-1]) for name, table in self.errors.items()}
 
     def frame(self, backend: str | None = None) -> Any:
         """One row per strategy, repetition and round, as a pandas or polars data frame."""
@@ -93,41 +89,9 @@ class Simulation:
         -------
         pair of matplotlib Axes
         """
-        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
-        if ax is None:
-            ax = pyplot.subplots(1, 2, figsize=(9, 3.6), layout="constrained")[1]
-        if np.size(ax) != 2:
-            raise InvalidInputError(f"ax must be a pair of matplotlib Axes or None; got {ax!r}")
-        left, right = ax
-        for strategy in self.strategies:
-            self._draw(left, strategy, 100 * self.errors[strategy], "-", strategy)
-            self._draw(right, strategy, self.n_neighbors[strategy], "-", strategy)
-            if self.oracle_neighbors is not None:
-                best = self.oracle_neighbors[strategy]
-                self._draw(right, strategy, best, "--", f"best k for {strategy}")
-        left.set(xlabel="labels", ylabel="error (%)", title=f"error on {self.measured_on}")
-        right.set(xlabel="labels", ylabel="n_neighbors", title="chosen number of neighbours")
-        for one in (left, right):
-            one.grid(alpha=0.3)
-            one.legend(title=self._bands(), title_fontsize="small")
-        return ax
+        from allsplits.plots._active import draw_simulation
 
-    def _bands(self) -> str:
-        repetitions = len(next(iter(self.errors.values())))
-        if repetitions == 1:
-            return "one repetition"
-        return f"mean ± standard error, {repetitions} repetitions"
-
-    def _draw(self, ax: Any, strategy: str, table: Any, style: str, label: str) -> None:
-        mean = table.mean(axis=0)
-        color = _COLORS.get(strategy)
-        (line,) = ax.plot(self.n_labels, mean, style, color=color, linewidth=1.3, label=label)
-        if len(table) > 1 and style == "-":
-            spread = _standard_error(table)
-            ax.fill_between(
-                self.n_labels, mean - spread, mean + spread, color=line.get_color(), alpha=0.2,
-                linewidth=0,
-            )  # fmt: skip
+        return draw_simulation(self, ax)
 
     def __repr__(self) -> str:
         repetitions, rounds = next(iter(self.errors.values())).shape
@@ -143,7 +107,7 @@ class Simulation:
         )
 
 
-def _standard_error(table: Any) -> Any:
+def standard_error(table: Any) -> Any:
     """Of the mean over repetitions, for each round."""
     if len(table) < 2:
         return np.full(table.shape[1], np.nan)

@@ -19,7 +19,7 @@ from allsplits.active._learner import ActiveLearner
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.orders import Metric, NeighborOrder, Reference
 
-__all__ = ["POOL_REMAINDER", "Data", "Trial"]
+__all__ = ["POOL_REMAINDER", "Trial", "TrialData"]
 
 #: The value of `test_size` that measures errors on what is left of the pool.
 POOL_REMAINDER = "pool_remainder"
@@ -32,7 +32,7 @@ Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Data:
+class TrialData:
     """All samples, checked, and how those that judge are found.
 
     `test` holds samples of their own; otherwise `n_held_out` samples are drawn for each trial, and
@@ -46,7 +46,7 @@ class Data:
     test: tuple[Floats, Codes] | None
 
     @classmethod
-    def read(cls, learner: Any, X: Any, y: Any, test: tuple[Any, Any], test_size: Any) -> Data:
+    def read(cls, learner: Any, X: Any, y: Any, test: tuple[Any, Any], test_size: Any) -> TrialData:
         """Check what `simulate` was given."""
         if not isinstance(learner, ActiveLearner):
             raise InvalidTypeError(

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
+from allsplits.boosting._kernel_types import Problem, Trace
 from allsplits.boosting._kernels_boosting import boost_in_turn, boost_longest, reverse_neighbors
 from allsplits.boosting._losses import CompiledLoss
 from allsplits.orders import UNIT_ROUNDOFF
@@ -110,24 +111,19 @@ def boost(
     risks = np.empty((n_classes, rounds.n_rounds + 1))
     margins = np.empty((n_classes, m))
     taken = np.zeros(n_classes, dtype=np.int64)
-    loss = rounds.loss
+    code = rounds.loss.code
     smoothing = max(rounds.smoothing, LEAST_SMOOTHING)
-    pseudo = smoothing / loss.start_weight
+    pseudo = smoothing / rounds.loss.start_weight
 
     def run(start: int, stop: int) -> None:
         for c in range(start, stop):
-            out = chosen[c], steps[c], risks[c], margins[c]
+            problem = Problem(code, near.indptr, near.members, signs[c], smoothing, pseudo)
+            out = Trace(chosen[c], steps[c], risks[c], margins[c])
             if rounds.chooser == "lazy":
-                taken[c] = boost_in_turn(
-                    loss.kind, loss.addresses, near.indptr, near.members, signs[c],
-                    smoothing, pseudo, rounds.tol, *out,
-                )  # fmt: skip
+                taken[c] = boost_in_turn(problem, rounds.tol, out)
             else:
-                taken[c] = boost_longest(
-                    loss.kind, loss.addresses, near.neighbors, near.indptr, near.members,
-                    signs[c], smoothing, pseudo, rounds.tol, rounds.chooser == "mixed",
-                    *out,
-                )  # fmt: skip
+                once = rounds.chooser == "mixed"
+                taken[c] = boost_longest(problem, near.neighbors, rounds.tol, once, out)
             # A class that is done stays where it is.
             risks[c, taken[c] :] = risks[c, taken[c]]
             advance(1)

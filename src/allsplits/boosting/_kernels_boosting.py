@@ -19,6 +19,7 @@ import math
 import numpy as np
 from numba import njit
 
+from allsplits.boosting._kernel_types import Lists, Queue, State
 from allsplits.boosting._kernels_losses import (
     EXPONENTIAL,
     LOGISTIC,
@@ -59,58 +60,60 @@ def _before(keys, a, b):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _sift_up(heap, place, keys, position):
-    item = heap[position]
-    while position > 0:
-        parent = (position - 1) // 2
-        if not _before(keys, item, heap[parent]):
-            break
-        heap[position] = heap[parent]
-        place[heap[position]] = position
-        position = parent
-    heap[position] = item
-    place[item] = position
+def _put(queue, item, position):
+    queue.heap[position] = item
+    queue.place[item] = position
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _sift_down(heap, place, keys, position):
-    size = len(heap)
+def _sift_up(queue, position):
+    item = queue.heap[position]
+    while position > 0:
+        parent = (position - 1) // 2
+        if not _before(queue.keys, item, queue.heap[parent]):
+            break
+        _put(queue, queue.heap[parent], position)
+        position = parent
+    _put(queue, item, position)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _sift_down(queue, position):
+    heap, keys = queue.heap, queue.keys
     item = heap[position]
     while True:
         child = 2 * position + 1
-        if child >= size:
+        if child >= len(heap):
             break
-        if child + 1 < size and _before(keys, heap[child + 1], heap[child]):
+        if child + 1 < len(heap) and _before(keys, heap[child + 1], heap[child]):
             child += 1
         if not _before(keys, heap[child], item):
             break
-        heap[position] = heap[child]
-        place[heap[position]] = position
+        _put(queue, heap[child], position)
         position = child
-    heap[position] = item
-    place[item] = position
+    _put(queue, item, position)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _start(kind, addresses, margins, weights, losses):
+def _start(loss, margins):
     """Everybody at margin 0."""
-    loss, weight = loss_at(kind, addresses, 0.0), weight_at(kind, addresses, 0.0)
-    for i in range(len(margins)):
-        margins[i] = 0.0
-        weights[i] = weight
-        losses[i] = loss
+    m = len(margins)
+    margins[:] = 0.0
+    weights, losses = np.full(m, weight_at(loss, 0.0)), np.full(m, loss_at(loss, 0.0))
+    return State(margins, weights, losses, np.empty((m, 4)))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _sum_weights(indptr, members, j, signs, weights, sums):
+def _sum_weights(problem, state, j):
     """W± of example j from scratch: sums[j, 0] and sums[j, 2]."""
+    signs, sums = problem.signs, state.sums
     plus, minus = 0.0, 0.0
-    for e in range(indptr[j], indptr[j + 1]):
-        i = members[e]
+    for e in range(problem.indptr[j], problem.indptr[j + 1]):
+        i = problem.members[e]
         if signs[i] == signs[j]:
-            plus += weights[i]
+            plus += state.weights[i]
         else:
-            minus += weights[i]
+            minus += state.weights[i]
     sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3] = plus, 0.0, minus, 0.0
 
 
@@ -129,24 +132,28 @@ def _change_sum(sums, j, side, new, old):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _step_from_sums(
-    kind, addresses, indptr, members, j, signs, margins, sums, smoothing, pseudo, guess
-):
-    """The step along j at the present margins; 0 if nobody has j near."""
-    count = indptr[j + 1] - indptr[j]
+def _two_sums(kind, sums, j):
+    """W± of example j."""
     plus, minus = sums[j, 0] + sums[j, 1], sums[j, 2] + sums[j, 3]
     if kind == EXPONENTIAL or kind == LOGISTIC:
         # Weights are positive; the sum of those that underflowed may be a rounding below 0.
         plus, minus = max(plus, 0.0), max(minus, 0.0)
-    if count == 0 or plus == minus:
+    return plus, minus
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _step_from_sums(problem, state, j, guess):
+    """The step along j at the present margins; 0 if nobody has j near."""
+    kind, smoothing = problem.loss.kind, problem.smoothing
+    plus, minus = _two_sums(kind, state.sums, j)
+    if plus == minus:
         return 0.0
     if kind < LOGISTIC:
+        count = problem.indptr[j + 1] - problem.indptr[j]
         return closed_step(kind, plus, minus, count, smoothing)
     if guess <= 0.0:
         guess = abs(math.log((plus + smoothing) / (minus + smoothing)))
-    return solve_step(
-        kind, addresses, indptr, members, j, signs, margins, pseudo, plus > minus, guess
-    )
+    return solve_step(problem, state.margins, j, plus > minus, guess)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -157,19 +164,18 @@ def _length(step):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _take_step(
-    kind, addresses, indptr, members, j, signs, step, margins, weights, losses, total, lost
-):
+def _take_step(problem, state, j, step, total, lost):
     """Move the margins of j's reciprocal neighbours; returns the sum of all losses.
 
     The sum is kept with compensation (`lost` is what rounding took from `total`), so that many
     small falls do not drown in a large sum.
     """
-    for e in range(indptr[j], indptr[j + 1]):
-        i = members[e]
+    signs, margins, losses = problem.signs, state.margins, state.losses
+    for e in range(problem.indptr[j], problem.indptr[j + 1]):
+        i = problem.members[e]
         margins[i] += step * (signs[i] * signs[j])
-        weights[i] = weight_at(kind, addresses, margins[i])
-        loss = loss_at(kind, addresses, margins[i])
+        state.weights[i] = weight_at(problem.loss, margins[i])
+        loss = loss_at(problem.loss, margins[i])
         change = (loss - losses[i]) - lost
         following = total + change
         lost = (following - total) - change
@@ -179,11 +185,12 @@ def _take_step(
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _impure_first(kind, neighbors, indptr, members, signs, rows, n_impure):
+def _impure_first(problem, neighbors):
     """Copy the neighbour lists, those first whose step may get longer while margins rise."""
     m, k = neighbors.shape
+    indptr, members, signs = problem.indptr, problem.members, problem.signs
     # Losses whose weights may be negative give no such guarantee for anybody.
-    guaranteed = kind == EXPONENTIAL or kind == LOGISTIC
+    guaranteed = problem.loss.kind == EXPONENTIAL or problem.loss.kind == LOGISTIC
     impure = np.zeros(m, np.bool_)
     for j in range(m):
         start, stop = indptr[j], indptr[j + 1]
@@ -192,6 +199,7 @@ def _impure_first(kind, neighbors, indptr, members, signs, rows, n_impure):
             if signs[members[e]] != signs[members[start]]:
                 impure[j] = True
                 break
+    rows, n_impure = np.empty((m, k), neighbors.dtype), np.empty(m, np.int64)
     for i in range(m):
         front, back = np.int64(0), k
         for rank in range(k):
@@ -203,137 +211,122 @@ def _impure_first(kind, neighbors, indptr, members, signs, rows, n_impure):
                 back -= 1
                 rows[i, back] = j
         n_impure[i] = front
+    return Lists(rows, n_impure, np.full(m, -1))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _change_sums(indptr, members, j, signs, rows, old, weights, sums):
+def _change_sums(problem, state, j, rows, old):
     """After a step along j: the sums of everybody near its reciprocal neighbours."""
-    for e in range(indptr[j], indptr[j + 1]):
+    signs, sums, weights = problem.signs, state.sums, state.weights
+    first, members = problem.indptr[j], problem.members
+    for e in range(first, problem.indptr[j + 1]):
         i = members[e]
         for rank in range(rows.shape[1]):
             other = rows[i, rank]
             side = 0 if signs[other] == signs[i] else 2
-            _change_sum(sums, other, side, weights[i], old[e - indptr[j]])
+            _change_sum(sums, other, side, weights[i], old[e - first])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _raise_keys(
-    kind, addresses, indptr, members, j, signs, step, margins, sums, smoothing, pseudo,
-    rows, n_impure, stamps, stamp, heap, place, keys,
-):  # fmt: skip
+def _raise_keys(problem, state, queue, lists, j, step, stamp):
     """After a step along j: move up whoever's step became longer."""
-    k = rows.shape[1]
+    keys, sums, signs = queue.keys, state.sums, problem.signs
+    rows, n_impure, stamps = lists.rows, lists.n_impure, lists.stamps
+    kind, smoothing, margins = problem.loss.kind, problem.smoothing, state.margins
+    indptr, members = problem.indptr, problem.members
     for e in range(indptr[j], indptr[j + 1]):
         i = members[e]
         rose = step * (signs[i] * signs[j]) > 0.0
-        for position in range(n_impure[i] if rose else k):
+        for position in range(n_impure[i] if rose else rows.shape[1]):
             other = rows[i, position]
             if stamps[other] == stamp or keys[other] < 0.0:
                 continue
             stamps[other] = stamp
-            forward = sums[other, 0] + sums[other, 1] > sums[other, 2] + sums[other, 3]
-            if kind >= LOGISTIC and not step_is_longer(
-                kind, addresses, indptr, members, other, signs, margins, pseudo, forward,
-                keys[other],
-            ):  # fmt: skip
-                continue
-            length = _length(
-                _step_from_sums(
-                    kind, addresses, indptr, members, other, signs, margins, sums, smoothing,
-                    pseudo, 0.0,
-                )
-            )  # fmt: skip
+            if kind >= LOGISTIC:
+                forward = sums[other, 0] + sums[other, 1] > sums[other, 2] + sums[other, 3]
+                if not step_is_longer(problem, margins, other, forward, keys[other]):
+                    continue
+                longer = _step_from_sums(problem, state, other, 0.0)
+            else:
+                plus, minus = _two_sums(kind, sums, other)
+                count = indptr[other + 1] - indptr[other]
+                longer = closed_step(kind, plus, minus, count, smoothing)
+            length = _length(longer)
             if length > keys[other]:
                 keys[other] = length
-                _sift_up(heap, place, keys, place[other])
+                _sift_up(queue, queue.place[other])
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _next_step(problem, state, queue, tol):
+    """The example with the longest step, that step, and whether it is longer than `tol`."""
+    heap, keys = queue.heap, queue.keys
+    while True:
+        j = heap[0]
+        if keys[j] <= tol:
+            return j, 0.0, False
+        step = _step_from_sums(problem, state, j, keys[j])
+        # Not shorter than its key, so nobody's step is longer.
+        if _length(step) >= keys[j]:
+            return j, step, True
+        keys[j] = _length(step)
+        _sift_down(queue, np.int64(0))
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def boost_longest(
-    kind, addresses, neighbors, indptr, members, signs, smoothing, pseudo, tol, once,
-    chosen, steps, risks, margins,
-):  # fmt: skip
+def boost_longest(problem, neighbors, tol, once, out):
     """Always take the longest step (with `once`, each example at most once); returns the rounds.
 
-    Round t steps along chosen[t] by steps[t]; risks[t] is the mean loss before it.
+    Round t steps along out.chosen[t] by out.steps[t]; out.risks[t] is the mean loss before it.
     """
-    m, k = neighbors.shape
-    weights, losses, keys, sums = np.empty(m), np.empty(m), np.empty(m), np.empty((m, 4))
-    heap, place, stamps = np.arange(m), np.arange(m), np.full(m, -1)
-    rows, n_impure = np.empty((m, k), neighbors.dtype), np.empty(m, np.int64)
-    old = np.empty(m)
-    _start(kind, addresses, margins, weights, losses)
-    _impure_first(kind, neighbors, indptr, members, signs, rows, n_impure)
+    m, indptr = len(neighbors), problem.indptr
+    state = _start(problem.loss, out.margins)
+    queue = Queue(np.arange(m), np.arange(m), np.empty(m))
+    lists, old = _impure_first(problem, neighbors), np.empty(m)
     for j in range(m):
-        _sum_weights(indptr, members, j, signs, weights, sums)
-        keys[j] = _length(
-            _step_from_sums(
-                kind, addresses, indptr, members, j, signs, margins, sums, smoothing, pseudo, 0.0
-            )
-        )
+        _sum_weights(problem, state, j)
+        queue.keys[j] = _length(_step_from_sums(problem, state, j, 0.0))
     for position in range(m // 2 - 1, -1, -1):
-        _sift_down(heap, place, keys, position)
-    total, lost = m * losses[0], 0.0
-    risks[0] = losses[0]
-    for t in range(len(steps)):
-        while True:
-            j = heap[0]
-            if keys[j] <= tol:
-                return t
-            step = _step_from_sums(
-                kind, addresses, indptr, members, j, signs, margins, sums, smoothing, pseudo,
-                keys[j],
-            )  # fmt: skip
-            # Not shorter than its key, so nobody's step is longer.
-            if _length(step) >= keys[j]:
-                break
-            keys[j] = _length(step)
-            _sift_down(heap, place, keys, np.int64(0))
+        _sift_down(queue, position)
+    total, lost = m * state.losses[0], 0.0
+    out.risks[0] = state.losses[0]
+    for t in range(len(out.steps)):
+        j, step, found = _next_step(problem, state, queue, tol)
+        if not found:
+            return t
         for e in range(indptr[j], indptr[j + 1]):
-            old[e - indptr[j]] = weights[members[e]]
-        total, lost = _take_step(
-            kind, addresses, indptr, members, j, signs, step, margins, weights, losses, total, lost
-        )
-        _change_sums(indptr, members, j, signs, rows, old, weights, sums)
-        chosen[t], steps[t], risks[t + 1] = j, step, total / m
+            old[e - indptr[j]] = state.weights[problem.members[e]]
+        total, lost = _take_step(problem, state, j, step, total, lost)
+        _change_sums(problem, state, j, lists.rows, old)
+        out.chosen[t], out.steps[t], out.risks[t + 1] = j, step, total / m
         if once:
             # Below every step: it sinks to the bottom and stays there.
-            keys[j] = -1.0
-            _sift_down(heap, place, keys, np.int64(0))
-        _raise_keys(
-            kind, addresses, indptr, members, j, signs, step, margins, sums, smoothing, pseudo,
-            rows, n_impure, stamps, t, heap, place, keys,
-        )  # fmt: skip
-    return len(steps)
+            queue.keys[j] = -1.0
+            _sift_down(queue, np.int64(0))
+        _raise_keys(problem, state, queue, lists, j, step, t)
+    return len(out.steps)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def boost_in_turn(
-    kind, addresses, indptr, members, signs, smoothing, pseudo, tol, chosen, steps, risks, margins
-):
+def boost_in_turn(problem, tol, out):
     """Step along all examples in turn, again and again; returns the rounds.
 
     It ends when nobody's step was longer than `tol` in a whole turn.
     """
-    m = len(margins)
-    weights, losses, sums = np.empty(m), np.empty(m), np.empty((m, 4))
-    _start(kind, addresses, margins, weights, losses)
-    total, lost = m * losses[0], 0.0
-    risks[0] = losses[0]
+    state = _start(problem.loss, out.margins)
+    m = len(out.margins)
+    total, lost = m * state.losses[0], 0.0
+    out.risks[0] = state.losses[0]
     longest = 0.0
-    for t in range(len(steps)):
+    for t in range(len(out.steps)):
         j = t % m
-        _sum_weights(indptr, members, j, signs, weights, sums)
-        step = _step_from_sums(
-            kind, addresses, indptr, members, j, signs, margins, sums, smoothing, pseudo, 0.0
-        )
-        total, lost = _take_step(
-            kind, addresses, indptr, members, j, signs, step, margins, weights, losses, total, lost
-        )
-        chosen[t], steps[t], risks[t + 1] = j, step, total / m
+        _sum_weights(problem, state, j)
+        step = _step_from_sums(problem, state, j, 0.0)
+        total, lost = _take_step(problem, state, j, step, total, lost)
+        out.chosen[t], out.steps[t], out.risks[t + 1] = j, step, total / m
         longest = max(longest, abs(step))
         if j == m - 1:
             if longest <= tol:
                 return t + 1
             longest = 0.0
-    return len(steps)
+    return len(out.steps)

@@ -48,45 +48,45 @@ def _call_at(typing_context, address, x):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def loss_at(kind, addresses, x):
+def loss_at(loss, x):
     """ψ(x)."""
-    if kind == EXPONENTIAL:
+    if loss.kind == EXPONENTIAL:
         return math.exp(-x)
-    if kind == SQUARED:
+    if loss.kind == SQUARED:
         return (1.0 - x) * (1.0 - x)
-    if kind == LOGISTIC:
+    if loss.kind == LOGISTIC:
         return max(-x, 0.0) + math.log1p(math.exp(-abs(x)))
-    return _call_at(addresses[0], x)
+    return _call_at(loss.addresses[0], x)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _weight_and_curvature(kind, addresses, x):
+def _weight_and_curvature(loss, x):
     """-ψ'(x) and ψ''(x)."""
-    if kind == EXPONENTIAL:
+    if loss.kind == EXPONENTIAL:
         weight = math.exp(-x)
         return weight, weight
-    if kind == SQUARED:
+    if loss.kind == SQUARED:
         return 2.0 * (1.0 - x), 2.0
-    if kind == LOGISTIC:
+    if loss.kind == LOGISTIC:
         small = math.exp(-abs(x))
         share = 1.0 / (1.0 + small)
         return (small * share if x > 0.0 else share), small * share * share
-    return _call_at(addresses[1], x), _call_at(addresses[2], x)
+    return _call_at(loss.addresses[1], x), _call_at(loss.addresses[2], x)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def weight_at(kind, addresses, x):
+def weight_at(loss, x):
     """-ψ'(x)."""
-    weight, _ = _weight_and_curvature(kind, addresses, x)
+    weight, _ = _weight_and_curvature(loss, x)
     return weight
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def loss_curves(kind, addresses, points, out):
+def loss_curves(loss, points, out):
     """out[0], out[1], out[2] = ψ, -ψ', ψ'' at the points."""
     for i in range(len(points)):
-        out[0, i] = loss_at(kind, addresses, points[i])
-        out[1, i], out[2, i] = _weight_and_curvature(kind, addresses, points[i])
+        out[0, i] = loss_at(loss, points[i])
+        out[1, i], out[2, i] = _weight_and_curvature(loss, points[i])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -100,35 +100,36 @@ def closed_step(kind, plus, minus, count, smoothing):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _slope(kind, addresses, indptr, members, j, signs, margins, pseudo, step):
+def _slope(problem, margins, j, step):
     """Minus the derivative of the surrogate at a step along j, and its curvature there.
 
     Smoothing is a pair of examples at margin 0, one that agrees with j and one that does not; each
-    counts as much as `pseudo` examples.
+    counts as much as `problem.pseudo` examples.
     """
+    loss, signs, pseudo = problem.loss, problem.signs, problem.pseudo
     slope, bend = 0.0, 0.0
     if pseudo > 0.0:
-        agree, bend_agree = _weight_and_curvature(kind, addresses, step)
-        differ, bend_differ = _weight_and_curvature(kind, addresses, -step)
+        agree, bend_agree = _weight_and_curvature(loss, step)
+        differ, bend_differ = _weight_and_curvature(loss, -step)
         slope = pseudo * (agree - differ)
         bend = pseudo * (bend_agree + bend_differ)
-    for e in range(indptr[j], indptr[j + 1]):
-        i = members[e]
+    for e in range(problem.indptr[j], problem.indptr[j + 1]):
+        i = problem.members[e]
         agreement = float(signs[i] * signs[j])
-        weight, curvature = _weight_and_curvature(kind, addresses, margins[i] + step * agreement)
+        weight, curvature = _weight_and_curvature(loss, margins[i] + step * agreement)
         slope += agreement * weight
         bend += curvature
     return slope, bend
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def solve_step(kind, addresses, indptr, members, j, signs, margins, pseudo, forward, guess):
+def solve_step(problem, margins, j, forward, guess):
     """The step along j by Newton's method, kept in a bracket; `forward` tells its sign."""
     side = 1.0 if forward else -1.0
     low, high = 0.0, LONGEST_STEP
     t = guess if low < guess < high else 0.5
     for _ in range(_MOST_ITERATIONS):
-        slope, bend = _slope(kind, addresses, indptr, members, j, signs, margins, pseudo, side * t)
+        slope, bend = _slope(problem, margins, j, side * t)
         slope *= side
         if slope == 0.0:
             break
@@ -150,8 +151,8 @@ def solve_step(kind, addresses, indptr, members, j, signs, margins, pseudo, forw
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def step_is_longer(kind, addresses, indptr, members, j, signs, margins, pseudo, forward, bound):
+def step_is_longer(problem, margins, j, forward, bound):
     """Whether the step along j is longer than a bound, without solving for it."""
     side = 1.0 if forward else -1.0
-    slope, _ = _slope(kind, addresses, indptr, members, j, signs, margins, pseudo, side * bound)
+    slope, _ = _slope(problem, margins, j, side * bound)
     return side * slope > 0.0

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from allsplits.boosting._kernel_types import LossCode
 from allsplits.boosting._kernels_losses import (
     CUSTOM,
     EXPONENTIAL,
@@ -81,11 +82,10 @@ class Loss:
 
 @dataclass(frozen=True)
 class CompiledLoss:
-    """A loss as the kernels see it: a number, and addresses of compiled functions."""
+    """A loss as the kernels see it, with its name."""
 
     name: str
-    kind: int
-    addresses: NDArray[np.int64]
+    code: LossCode
     #: Keeps the compiled functions alive as long as their addresses are used.
     functions: tuple[Any, ...] = ()
 
@@ -93,7 +93,7 @@ class CompiledLoss:
         """Rows ψ, -ψ', ψ'' at the points."""
         flat = np.ascontiguousarray(points, dtype=np.float64).ravel()
         out = np.empty((3, len(flat)))
-        loss_curves(self.kind, self.addresses, flat, out)
+        loss_curves(self.code, flat, out)
         curves: NDArray[np.float64] = out.reshape(3, *np.shape(points))
         return curves
 
@@ -104,9 +104,9 @@ class CompiledLoss:
 
     def probability(self, decision: NDArray[np.float64]) -> NDArray[np.float64]:
         """The probability of membership that a decision value stands for."""
-        if self.kind in (EXPONENTIAL, LOGISTIC):
+        if self.code.kind in (EXPONENTIAL, LOGISTIC):
             # The quotient of weights in a form that cannot overflow.
-            return np.asarray(expit((2.0 if self.kind == EXPONENTIAL else 1.0) * decision))
+            return np.asarray(expit((2.0 if self.code.kind == EXPONENTIAL else 1.0) * decision))
         against, by = self.curves(decision)[1], self.curves(-decision)[1]
         return np.asarray(np.clip(by / (against + by), 0.0, 1.0))
 
@@ -116,7 +116,7 @@ def resolve_loss(loss: Any) -> CompiledLoss:
     if isinstance(loss, Loss):
         return _compile(loss)
     if isinstance(loss, str) and loss in _KINDS:
-        return CompiledLoss(loss, _KINDS[loss], _NOWHERE)
+        return CompiledLoss(loss, LossCode(_KINDS[loss], _NOWHERE))
     raise InvalidInputError(
         f"loss must be one of {list(_KINDS)} or an allsplits.boosting.Loss; got {loss!r}"
     )
@@ -140,7 +140,7 @@ def _compile(loss: Loss) -> CompiledLoss:
                 f"got: {str(error).strip().splitlines()[-1]}"
             ) from error
     addresses = np.array([function.address for function in functions], dtype=np.int64)
-    compiled = CompiledLoss(loss.name, CUSTOM, addresses, tuple(functions))
+    compiled = CompiledLoss(loss.name, LossCode(CUSTOM, addresses), tuple(functions))
     _check_shape(compiled)
     return compiled
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
-from allsplits._optional import import_optional
 
 __all__ = ["ThetaScores"]
 
@@ -73,25 +72,9 @@ class ThetaScores:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the score against θ, one line for each k; returns the matplotlib Axes."""
-        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
-        ax = pyplot.subplots()[1] if ax is None else ax
-        colors = pyplot.get_cmap("cividis")(np.linspace(0.1, 0.9, len(self.n_neighbors)))
-        order = np.argsort(self.thetas)
-        for k, scores, color in zip(self.n_neighbors, self.scores, colors, strict=True):
-            ax.plot(
-                self.thetas[order], scores[order], color=color, marker="o", markersize=3,
-                label=f"k = {k}",
-            )  # fmt: skip
-        best = self.best
-        ax.plot(
-            [best["theta"]], [self.best_score], marker="D", markersize=9, linestyle="none",
-            markerfacecolor="#E69F00", markeredgecolor="black",
-            label=f"best: k = {best['n_neighbors']}, θ = {best['theta']:g}",
-        )  # fmt: skip
-        ax.set(xlabel="θ", ylabel=self.scoring, title="mean over the folds")
-        ax.grid(alpha=0.3)
-        ax.legend()
-        return ax
+        from allsplits.plots._boosting import draw_theta_scores
+
+        return draw_theta_scores(self, ax)
 
     def __repr__(self) -> str:
         best, n_folds = self.best, self.fold_scores.shape[2]

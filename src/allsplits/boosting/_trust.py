@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
-from allsplits._optional import import_optional
 from allsplits._validation import check_choice, check_count
 from allsplits.boosting._boost import Neighborhoods
 from allsplits.boosting._targets import Targets
@@ -112,26 +111,9 @@ class Trust:
 
     def plot(self, ax: Any = None, n: int = 5) -> Any:
         """Draw the trust of all examples in order, the n least trusted with their row numbers."""
-        check_count("n", n, at_least=0)
-        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
-        ax = pyplot.subplots()[1] if ax is None else ax
-        order = self._order("trust")
-        values, ranks = self.trust[order], np.arange(len(order))
-        ax.axhline(0, color="black", linewidth=0.8)
-        ax.fill_between(ranks, values, 0, where=values >= 0, step="mid", color="#56B4E9")
-        ax.fill_between(ranks, values, 0, where=values < 0, step="mid", color="#D55E00")
-        for rank in range(min(n, len(order))):
-            ax.annotate(
-                str(order[rank]), (rank, values[rank]), xytext=(12 + 3 * rank, 3 + 10 * rank),
-                textcoords="offset points", fontsize=8,
-                arrowprops={"arrowstyle": "-", "linewidth": 0.5},
-            )  # fmt: skip
-        ax.set(
-            xlabel="examples, least trusted first",
-            ylabel="trust (leverage on its own)",
-            title=f"{int(np.sum(values < 0))} of {len(values)} examples vote against their label",
-        )
-        return ax
+        from allsplits.plots._boosting import draw_trust
+
+        return draw_trust(self, ax, n)
 
     def __repr__(self) -> str:
         doubted = int(np.sum(self.trust < 0))

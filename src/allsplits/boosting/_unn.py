@@ -15,12 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
-from allsplits._validation import (
-    check_choice,
-    check_count,
-    check_fraction,
-    check_not_negative,
-)
+from allsplits._validation import check_count, check_not_negative, check_parameters
 from allsplits.boosting._boost import (
     Chooser,
     History,
@@ -33,7 +28,7 @@ from allsplits.boosting._losses import Loss, resolve_loss
 from allsplits.boosting._search import PrototypeSearch
 from allsplits.boosting._targets import Targets, read_new, read_training
 from allsplits.boosting._trust import Trust, count_agreement
-from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.exceptions import InvalidInputError
 from allsplits.orders import Metric, order_neighbors
 
 __all__ = ["Training", "UNNClassifier"]
@@ -201,16 +196,13 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _rounds_for(self, n_samples: int) -> Rounds:
         """Check the parameters of boosting and read them for so many samples."""
-        check_choice("chooser", self.chooser, ("boosting", "lazy", "mixed"))
-        if not isinstance(self.progress, (bool, np.bool_)):
-            raise InvalidTypeError(f"progress must be True or False; got {self.progress!r}")
+        check_parameters(chooser=self.chooser, progress=self.progress, theta=self.theta)
         thread_count(self.n_jobs)
-        theta = check_fraction("theta", self.theta, allow_one=True)
         if isinstance(self.smoothing, (bool, np.bool_)):
             smoothing = 1 / n_samples if self.smoothing else 0.0
         else:
             smoothing = check_not_negative("smoothing", self.smoothing)
-        n_rounds = n_samples if self.chooser == "lazy" else math.ceil(theta * n_samples)
+        n_rounds = n_samples if self.chooser == "lazy" else math.ceil(float(self.theta) * n_samples)
         if self.n_rounds is not None:
             n_rounds = check_count("n_rounds", self.n_rounds, at_least=1)
         tol = 0.0 if self.tol is None else check_not_negative("tol", self.tol)

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from allsplits.lazy._paths import Paths
 
-__all__ = ["Choice", "choose", "join_choices"]
+__all__ = ["ChosenModels", "choose", "join_choices"]
 
 Array = NDArray[np.float64]
 
 
-class Choice(NamedTuple):
+class ChosenModels(NamedTuple):
     """The chosen models of each query and output, best first, arrays (query, rank, output)."""
 
     models: NDArray[np.intp]
@@ -37,23 +37,23 @@ class Choice(NamedTuple):
         return root
 
 
-def join_choices(blocks: Sequence[Choice]) -> Choice:
+def join_choices(blocks: Sequence[ChosenModels]) -> ChosenModels:
     """The choices of consecutive blocks of queries as one."""
-    return Choice(
+    return ChosenModels(
         np.concatenate([block.models for block in blocks]),
         np.concatenate([block.mse for block in blocks]),
         np.concatenate([block.weights for block in blocks]),
     )
 
 
-def choose(errors: Array, n_best: int) -> Choice:
+def choose(errors: Array, n_best: int) -> ChosenModels:
     """The `n_best` models of smallest error; equal errors go to the lower degree, then size."""
     if n_best == 1:
         models = np.argmin(errors, axis=1)[:, None]
     else:
         models = np.argsort(errors, axis=1, kind="stable")[:, :n_best]
     mse = np.take_along_axis(errors, models, axis=1)
-    return Choice(models, mse, _weights(mse))
+    return ChosenModels(models, mse, _weights(mse))
 
 
 def _weights(mse: Array) -> Array:

@@ -34,28 +34,16 @@ __all__ = ["polynomial_paths"]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def polynomial_paths(
-    points,
-    targets,
-    queries,
-    neighbors,
-    start,
-    stop,
-    degree,
-    k_min,
-    scale,
-    free,
-    n_wanted,
-    first,
-    values,
-    errors,
-):
+def polynomial_paths(data, family, queries, neighbors, start, stop, paths):
     """Fill the paths of the queries start to stop, sizes k_min to the number of neighbours given.
 
-    values[q, first + k - k_min, j, o]: coefficient j < n_wanted of output o (the one of j = 0 is
-    the prediction). errors[q, first + k - k_min, o]: the leave-one-out mean squared error. `scale`
-    is 1/√ridge.
+    paths.values[q, first + k - k_min, j, o]: coefficient j < n_wanted of output o (the one of j = 0
+    is the prediction). paths.errors[q, first + k - k_min, o]: the leave-one-out mean squared error.
     """
+    points, targets, ridge, free = data
+    scale = 1.0 / np.sqrt(ridge)
+    degree, k_min, first, n_wanted = family
+    values, errors = paths
     depth = neighbors.shape[1]
     n_features = points.shape[1]
     n_terms = 1 + n_features

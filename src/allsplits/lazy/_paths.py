@@ -26,6 +26,17 @@ class LocalData(NamedTuple):
     free_intercept: bool
 
 
+class Family(NamedTuple):
+    """Models of one degree: which sizes, and where they go among all models."""
+
+    degree: int
+    k_min: int
+    #: Position of the smallest.
+    first: int
+    #: How many coefficients are kept.
+    n_wanted: int
+
+
 class Paths(NamedTuple):
     """values[query, model, coefficient, output] and errors[query, model, output].
 
@@ -75,17 +86,14 @@ def _fill_polynomial(
     n_threads: int,
 ) -> None:
     """Fill in the models of degree 1 or 2, which begin at position `first`."""
-    scale = 1 / np.sqrt(data.ridge)
     n_wanted = min(paths.values.shape[2], count_terms(data.points.shape[1], part.degree))
+    family = Family(part.degree, part.k_min, first, n_wanted)
     map_row_ranges(
-        lambda start, stop: polynomial_paths(
-            data.points, data.targets, queries, near, start, stop, part.degree, part.k_min, scale,
-            data.free_intercept, n_wanted, first, paths.values, paths.errors,
-        ),
+        lambda start, stop: polynomial_paths(data, family, queries, near, start, stop, paths),
         len(queries),
         n_threads,
         smallest=16,
-    )  # fmt: skip
+    )
 
 
 def _fill_constant(

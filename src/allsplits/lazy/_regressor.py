@@ -22,9 +22,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
-from allsplits._validation import check_choice, check_count
+from allsplits._validation import check_count, check_parameters
 from allsplits.exceptions import InvalidInputError, UnsupportedError
-from allsplits.lazy._choice import Choice, choose, join_choices
+from allsplits.lazy._choice import ChosenModels, choose, join_choices
 from allsplits.lazy._limits import check_ridge, check_spread, check_targets_size
 from allsplits.lazy._paths import LocalData, Paths, compute_paths
 from allsplits.lazy._plan import Plan, count_terms, make_plan
@@ -138,7 +138,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
         """
-        check_choice("penalize_intercept", self.penalize_intercept, (False, True))
+        check_parameters(penalize_intercept=self.penalize_intercept)
         check_ridge(self.ridge)
         n_threads = thread_count(self.n_jobs)
         metric = Metric.resolve(self.metric, self.p, self.metric_params)
@@ -209,7 +209,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         """
         check_is_fitted(self)
         queries = self._new(X)
-        found: list[tuple[Array, Choice]] = []
+        found: list[tuple[Array, ChosenModels]] = []
         with progress_bar(progress, "local models", len(queries)) as step:
             for paths in self._iter_paths(queries, coefficients=return_details):
                 choice = choose(paths.errors, self._plan.n_best)
@@ -283,7 +283,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         """(query, output) as the targets came: one column becomes a plain vector."""
         return values[:, 0] if self._one_output else values
 
-    def _describe(self, coefficients: Array, choice: Choice) -> LocalModels:
+    def _describe(self, coefficients: Array, choice: ChosenModels) -> LocalModels:
         def ordered(values: NDArray[Any]) -> NDArray[Any]:
             return self._shape(np.ascontiguousarray(np.swapaxes(values, 1, 2)))
 

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
-from allsplits._optional import import_optional
 
-__all__ = ["LocalModels", "LocalPaths"]
+__all__ = ["DEGREE_NAMES", "LocalModels", "LocalPaths"]
 
-_DEGREE_NAMES = ("constant", "linear", "quadratic")
-_COLOURS = ("#0072B2", "#D55E00", "#009E73")
+DEGREE_NAMES = ("constant", "linear", "quadratic")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +63,7 @@ class LocalModels:
     def __repr__(self) -> str:
         best = self.degree[..., 0]
         shares = ", ".join(
-            f"{np.mean(best == degree):.0%} {_DEGREE_NAMES[degree]}" for degree in np.unique(best)
+            f"{np.mean(best == degree):.0%} {DEGREE_NAMES[degree]}" for degree in np.unique(best)
         )
         return (
             f"LocalModels({len(self.degree)} queries: {shares}; k from {self.k.min()} to "
@@ -104,37 +102,17 @@ class LocalPaths:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the error against k, a line per degree, the choice marked; returns the Axes."""
-        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
-        ax = pyplot.subplots()[1] if ax is None else ax
-        for degree in np.unique(self.degree):
-            own = self.degree == degree
-            ax.plot(
-                self.k[own], self.mse[own], color=_COLOURS[degree], linewidth=1.2, marker="o",
-                markersize=3, label=_DEGREE_NAMES[degree],
-            )  # fmt: skip
-        best = self.best
-        ax.plot(
-            [self.k[best]], [self.mse[best]], marker="D", markersize=9, linestyle="none",
-            markerfacecolor="#E69F00", markeredgecolor="black", label=f"best: {self._words(best)}",
-        )  # fmt: skip
-        # Small neighbourhoods can be worse by orders of magnitude and would flatten the rest.
-        if self.mse.min() > 0 and self.mse.max() > 10 * self.mse.min():
-            ax.set_yscale("log")
-        ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.set(
-            xlabel="number of neighbours", ylabel="leave-one-out mean squared error",
-            title="local models of one query",
-        )  # fmt: skip
-        ax.grid(alpha=0.3)
-        ax.legend()
-        return ax
+        from allsplits.plots._lazy import draw_paths
 
-    def _words(self, model: int) -> str:
-        return f"{_DEGREE_NAMES[self.degree[model]]}, k = {self.k[model]}"
+        return draw_paths(self, ax)
+
+    def in_words(self, model: int) -> str:
+        """Degree and k of the model at this position."""
+        return f"{DEGREE_NAMES[self.degree[model]]}, k = {self.k[model]}"
 
     def __repr__(self) -> str:
         best = self.best
         return (
-            f"LocalPaths({len(self.k)} models: best {self._words(best)}, leave-one-out error "
+            f"LocalPaths({len(self.k)} models: best {self.in_words(best)}, leave-one-out error "
             f"{self.mse[best]:.6g}, prediction {self.predictions[best]:.6g})"
         )

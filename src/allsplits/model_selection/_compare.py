@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
-from allsplits._optional import import_optional
 from allsplits._validation import shown
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._evaluation import Evaluation
@@ -86,48 +85,15 @@ class Comparison:
         }
         return make_frame(columns, backend, _common_names(self.first, self.second))
 
-    @property
-    def _contributions(self) -> NDArray[np.float64]:
-        """What each sample adds to the difference, largest first, if it adds anything."""
-        parts = [
-            np.nan_to_num(e.sample_scores) * e.sample_weight for e in (self.first, self.second)
-        ]
-        added = np.sort(parts[0] - parts[1])[::-1]
-        return added[np.abs(added) > self.error_bound / len(added)]
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw how the difference adds up: what the first gains, what it loses, the interval.
 
         The line rises over the samples that speak for the first and falls over those that speak for
         the second, and ends at the difference, which is drawn with its interval.
         """
-        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
-        ax = pyplot.subplots(layout="constrained")[1] if ax is None else ax
-        added = self._contributions
-        total, top = np.concatenate([[0.0], np.cumsum(added)]), int(np.sum(added > 0))
-        for part, sign, color, hatch in (
-            (slice(0, top + 1), "for the first", "#56B4E9", ""),
-            (slice(top, None), "for the second", "#E69F00", "///"),
-        ):
-            height = total[part]
-            ax.fill_between(
-                np.arange(len(total))[part], height, facecolor=color, edgecolor="black",
-                hatch=hatch, linewidth=0.8,
-                label=f"{len(height) - 1:,} samples {sign}: {height[-1] - height[0]:+.4f}",
-            )  # fmt: skip
-        low, high = self.interval
-        reach = [[self.difference - low], [high - self.difference]]
-        label = f"difference {self.difference:+.4f}, {self.interval.confidence:.4g} interval"
-        ax.errorbar([len(added)], [self.difference], reach, fmt="D", color="black", capsize=6,
-                    markerfacecolor="white", label=label)  # fmt: skip
-        ax.axhline(0, color="black", linewidth=0.8)
-        ax.set(
-            xlabel="samples on which the two differ, best for the first at the left",
-            ylabel=f"difference of {self.first.scoring}",
-            title="first less second, sample by sample",
-        )  # fmt: skip
-        ax.legend(loc="lower center")
-        return ax
+        from allsplits.plots._comparison import draw_comparison
+
+        return draw_comparison(self, ax)
 
     def __repr__(self) -> str:
         low, high = self.interval

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
-from allsplits._optional import import_optional
 from allsplits.model_selection._choice import KNOWN, Choice, choose_best
 from allsplits.model_selection._scoring import in_digits
 from allsplits.orders import SearchReport
@@ -106,36 +105,14 @@ class Curve:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the curve with the best value marked; returns the matplotlib Axes."""
-        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
-        ax = pyplot.subplots()[1] if ax is None else ax
-        marker = "o" if len(self.x) <= 100 else None
-        ax.plot(self.x, self.scores, color="black", linewidth=1.2, marker=marker, markersize=3)
-        if self._n_wide:
-            low, high = self.scores - self.error_bounds, self.scores + self.error_bounds
-            ax.fill_between(
-                self.x, low, high, color="black", alpha=0.15, label="certain to lie here"
-            )
-        ax.plot(
-            [self.best], [self.best_score], marker="D", markersize=9, linestyle="none",
-            markerfacecolor="#E69F00", markeredgecolor="black",
-            label=f"best: {self.parameter} = {self.best}, {self.best_score:.4f}",
-        )  # fmt: skip
-        if self.log_scale:
-            ax.set_xscale("log")
-        else:
-            ticker = import_optional("matplotlib.ticker", extra="plot", purpose="plot()")
-            ax.xaxis.set_major_locator(
-                ticker.MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10])
-            )
-        ax.set(xlabel=self.parameter, ylabel=self.scoring, title="exact average over all splits")
-        ax.grid(alpha=0.3)
-        ax.legend()
-        return ax
+        from allsplits.plots._curves import draw_curve
+
+        return draw_curve(self, ax)
 
     def __repr__(self) -> str:
         values = f"{self.x[0]} … {self.x[-1]}" if len(self.x) > 1 else str(self.x[0])
-        wide = f"; {self._n_wide} of {len(self.x)} known only to ± {self.error_bound:.1g}"
-        wide = "" if self.search.approximate or not self._n_wide else wide
+        wide = f"; {self.n_wide} of {len(self.x)} known only to ± {self.error_bound:.1g}"
+        wide = "" if self.search.approximate or not self.n_wide else wide
         bound = self.search.bound_text(self.error_bounds[self._choice.position])
         if self.standard_errors.any():
             n_sampled, largest = np.count_nonzero(self.standard_errors), self.standard_errors.max()
@@ -148,6 +125,6 @@ class Curve:
         )
 
     @property
-    def _n_wide(self) -> int:
+    def n_wide(self) -> int:
         """How many scores are intervals rather than values."""
         return int(np.sum(self.error_bounds > KNOWN * np.abs(self.scores).max()))

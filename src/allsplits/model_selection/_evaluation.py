@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
-from allsplits._optional import import_optional
 from allsplits._validation import check_count
-from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._interval import (
     Interval,
     deviations,
@@ -198,26 +196,9 @@ class Evaluation:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the expected confusion matrix, each row as shares of its class."""
-        if self.confusion is None or self.classes is None:
-            raise InvalidInputError(f"{self.scoring} gives no classes, so there is no confusion")
-        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
-        ax = pyplot.subplots()[1] if ax is None else ax
-        shares = self.confusion / self.confusion.sum(axis=1, keepdims=True)
-        image = ax.imshow(shares, vmin=0, vmax=1, cmap="cividis")
-        names = [str(name) for name in self.classes]
-        ax.set(
-            xticks=range(len(names)), yticks=range(len(names)), xlabel="given class",
-            ylabel="true class",
-            title=f"{self.scoring} {self.score:.4f} over {count_in_words(self.n_splits)} splits",
-        )  # fmt: skip
-        ax.set_xticklabels(names, rotation=45 if max(map(len, names)) > 3 else 0)
-        ax.set_yticklabels(names)
-        if len(names) <= 12:
-            for (r, c), share in np.ndenumerate(shares):
-                color = "white" if share < 0.5 else "black"
-                ax.text(c, r, f"{share:.2f}", ha="center", va="center", color=color, fontsize=8)
-        ax.figure.colorbar(image, ax=ax, label="share of the true class")
-        return ax
+        from allsplits.plots._confusion import draw_confusion
+
+        return draw_confusion(self, ax)
 
     def __repr__(self) -> str:
         k = "" if self.scoring.startswith("recall@") else f", n_neighbors={self.n_neighbors}"

@@ -162,7 +162,6 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             n_jobs=self.n_jobs,
         )  # fmt: skip
 
-
     def kneighbors(
         self, X: Any, n_neighbors: int | None = None, return_distance: bool = True
     ) -> Any:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from allsplits.exceptions import InvalidTypeError
+import numpy as np
+from numpy.typing import NDArray
+
 from allsplits.model_selection import Comparison, compare
-from allsplits.plots._style import axes_or_new
+from allsplits.plots._base import Display, checked
+from allsplits.plots._style import ORANGE, SKY, axes_or_new, tick_integers
 
-__all__ = ["ComparisonDisplay"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ComparisonDisplay", "draw_comparison"]
 
 
-class ComparisonDisplay:
+class ComparisonDisplay(Display):
     """On how many samples each of two is better and by how much, beside the mean difference.
 
     Where the band of the interval leaves out zero, the samples decide between the two.
@@ -34,11 +40,7 @@ class ComparisonDisplay:
     """
 
     def __init__(self, comparison: Comparison) -> None:
-        if not isinstance(comparison, Comparison):
-            raise InvalidTypeError(
-                f"comparison must be a Comparison; got {type(comparison).__name__}"
-            )
-        self.comparison = comparison
+        self.comparison: Comparison = checked("comparison", comparison, Comparison)
 
     @classmethod
     def from_evaluations(
@@ -47,20 +49,46 @@ class ComparisonDisplay:
         """Compare and draw; `options` are those of `compare`."""
         return cls(compare(evaluation_a, evaluation_b, **options)).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the differences of the samples, largest first.
+    def _draw(self) -> None:
+        draw_comparison(self.comparison, self.ax_)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
 
-        Returns
-        -------
-        self
-            With `ax_` and `figure_`.
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
-        self.comparison.plot(self.ax_)
-        return self
+def draw_comparison(comparison: Comparison, ax: Axes | None = None) -> Axes:
+    """Draw how the difference adds up, sample by sample; returns the Axes."""
+    ax = axes_or_new(ax)
+    added, difference = _contributions(comparison), comparison.difference
+    total, top = np.concatenate([[0.0], np.cumsum(added)]), int(np.sum(added > 0))
+    for part, sign, color, hatch in (
+        (slice(0, top + 1), "for the first", SKY, ""),
+        (slice(top, None), "for the second", ORANGE, "///"),
+    ):
+        height = total[part]
+        ax.fill_between(
+            np.arange(len(total))[part], height, facecolor=color, edgecolor="black",
+            hatch=hatch, linewidth=0.8,
+            label=f"{len(height) - 1:,} samples {sign}: {height[-1] - height[0]:+.4f}",
+        )  # fmt: skip
+    low, high = comparison.interval
+    reach = [[difference - low], [high - difference]]
+    label = f"difference {difference:+.4f}, {comparison.interval.confidence:.4g} interval"
+    ax.errorbar([len(added)], [difference], reach, fmt="D", color="black", capsize=6,
+                markerfacecolor="white", label=label)  # fmt: skip
+    ax.axhline(0, color="black", linewidth=0.8)
+    tick_integers(ax.xaxis)
+    ax.set(
+        xlabel="samples on which the two differ, best for the first at the left",
+        ylabel=f"difference of {comparison.first.scoring}",
+        title="first less second, sample by sample",
+    )
+    ax.legend(loc="lower center")
+    return ax
+
+
+def _contributions(comparison: Comparison) -> NDArray[np.float64]:
+    """What each sample adds to the difference, largest first, if it adds anything."""
+    parts = [
+        np.nan_to_num(one.sample_scores) * one.sample_weight
+        for one in (comparison.first, comparison.second)
+    ]
+    added = np.sort(parts[0] - parts[1])[::-1]
+    return added[np.abs(added) > comparison.error_bound / len(added)]

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
-from allsplits.model_selection import evaluate
+import numpy as np
+
+from allsplits.exceptions import InvalidInputError
+from allsplits.model_selection import Evaluation
+from allsplits.model_selection._evaluation import count_in_words
 from allsplits.plots._base import EvaluationDisplay
 from allsplits.plots._style import axes_or_new, shortened
 
-__all__ = ["ConfusionMatrixDisplay"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ConfusionMatrixDisplay", "draw_confusion"]
 
 #: Class names are cut to this many characters.
 _LONGEST_NAME = 20
@@ -17,6 +24,8 @@ _LONGEST_NAME = 20
 _LARGEST_FONT, _LEAST_FONT = 10.0, 5.0
 #: Height of a line, and width of a letter, in units of the font size.
 _LINE, _LETTER = 1.35, 0.65
+#: Shares are written into the cells of at most this many classes.
+_MOST_WRITTEN = 12
 
 
 class ConfusionMatrixDisplay(EvaluationDisplay):
@@ -38,32 +47,30 @@ class ConfusionMatrixDisplay(EvaluationDisplay):
     (3, 3)
     """
 
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any
-    ) -> Self:
-        """Compute and draw; `options` are those of `evaluate`."""
-        return cls(evaluate(estimator, X, y, **options)).plot(ax)
+    def _draw(self) -> None:
+        draw_confusion(self.evaluation, self.ax_)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the matrix, each row as shares of its class.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        self
-            With `ax_` and `figure_`.
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
-        self.evaluation.plot(self.ax_)
-        if self.evaluation.classes is not None:
-            _name_classes(self.ax_, [str(name) for name in self.evaluation.classes])
-        return self
+def draw_confusion(evaluation: Evaluation, ax: Axes | None = None) -> Axes:
+    """Draw the expected confusion matrix, each row as shares of its class; returns the Axes."""
+    if evaluation.confusion is None or evaluation.classes is None:
+        raise InvalidInputError(f"{evaluation.scoring} gives no classes, so there is no confusion")
+    ax = axes_or_new(ax)
+    shares = evaluation.confusion / evaluation.confusion.sum(axis=1, keepdims=True)
+    _name_classes(ax, [str(name) for name in evaluation.classes])
+    image = ax.imshow(shares, vmin=0, vmax=1, cmap="cividis")
+    splits = count_in_words(evaluation.n_splits)
+    ax.set(
+        xlabel="given class",
+        ylabel="true class",
+        title=f"{evaluation.scoring} {evaluation.score:.4f} over {splits} splits",
+    )
+    if len(shares) <= _MOST_WRITTEN:
+        for (r, c), share in np.ndenumerate(shares):
+            color = "white" if share < 0.5 else "black"
+            ax.text(c, r, f"{share:.2f}", ha="center", va="center", color=color, fontsize=8)
+    ax.figure.colorbar(image, ax=ax, label="share of the true class")
+    return ax
 
 
 def _name_classes(ax: Any, names: list[str]) -> None:

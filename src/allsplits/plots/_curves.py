@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits.exceptions import InvalidTypeError
 from allsplits.model_selection import Curve, cmc_curve, learning_curve, validation_curve
-from allsplits.plots._style import axes_or_new, parameter_in_words
+from allsplits.plots._base import EstimatorDisplay, checked
+from allsplits.plots._style import axes_or_new, mark_best, parameter_in_words, tick_integers
 
-__all__ = ["CMCCurveDisplay", "LearningCurveDisplay", "ValidationCurveDisplay"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["CMCCurveDisplay", "LearningCurveDisplay", "ValidationCurveDisplay", "draw_curve"]
+
+#: Up to this many values have a dot each.
+_MOST_MARKED = 100
 
 
-class _CurveDisplay:
-    """What the three displays share: a Curve, drawn by its own `plot`."""
+class _CurveDisplay(EstimatorDisplay):
+    """What the three displays share: a Curve, with its best value marked."""
 
     _title: ClassVar[str]
 
     def __init__(self, curve: Curve) -> None:
-        if not isinstance(curve, Curve):
-            raise InvalidTypeError(f"curve must be a Curve; got {type(curve).__name__}")
-        self.curve = curve
+        self.curve: Curve = checked("curve", curve, Curve)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the curve with its best value marked.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        self
-            With `ax_` and `figure_`.
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
-        self.curve.plot(self.ax_)
-        best = f"best: {self.curve.best_score:.4f} at {self.curve.best}"
-        self.ax_.get_lines()[-1].set_label(best)
-        self.ax_.legend()
-        self.ax_.set(xlabel=parameter_in_words(self.curve.parameter), title=self._title)
-        return self
+    def _draw(self) -> None:
+        draw_curve(self.curve, self.ax_, self._title)
 
 
 class ValidationCurveDisplay(_CurveDisplay):
@@ -67,13 +52,7 @@ class ValidationCurveDisplay(_CurveDisplay):
     """
 
     _title = "exact average over all splits"
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any
-    ) -> Self:
-        """Compute and draw; `options` are those of `validation_curve`."""
-        return cls(validation_curve(estimator, X, y, **options)).plot(ax)
+    _compute = staticmethod(validation_curve)
 
 
 class LearningCurveDisplay(_CurveDisplay):
@@ -96,13 +75,14 @@ class LearningCurveDisplay(_CurveDisplay):
     """
 
     _title = "exact average over all training sets of each size"
+    _compute = staticmethod(learning_curve)
 
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any
-    ) -> Self:
-        """Compute and draw; `options` are those of `learning_curve`."""
-        return cls(learning_curve(estimator, X, y, **options)).plot(ax)
+
+def _match_curve(estimator: Any, X: Any, y: Any, **options: Any) -> Curve:
+    """`cmc_curve` with the metric of the estimator."""
+    checked("estimator", estimator, KNeighborsClassifier)
+    metric = {name: getattr(estimator, name) for name in ("metric", "p", "metric_params")}
+    return cmc_curve(X, y, **metric, **options)
 
 
 class CMCCurveDisplay(_CurveDisplay):
@@ -125,16 +105,23 @@ class CMCCurveDisplay(_CurveDisplay):
     """
 
     _title = "recall at each rank, exact over all galleries"
+    _compute = staticmethod(_match_curve)
 
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any
-    ) -> Self:
-        """Compute and draw with the estimator's metric; `options` are those of `cmc_curve`."""
-        if not isinstance(estimator, KNeighborsClassifier):
-            raise InvalidTypeError(
-                "estimator must be a KNeighborsClassifier, whose metric is used; got "
-                f"{type(estimator).__name__}"
-            )
-        metric = {name: getattr(estimator, name) for name in ("metric", "p", "metric_params")}
-        return cls(cmc_curve(X, y, **metric, **options)).plot(ax)
+
+def draw_curve(
+    curve: Curve, ax: Axes | None = None, title: str = "exact average over all splits"
+) -> Axes:
+    """Draw the curve with the best value marked; returns the Axes."""
+    ax = axes_or_new(ax)
+    marker = "o" if len(curve.x) <= _MOST_MARKED else None
+    ax.plot(curve.x, curve.scores, color="black", linewidth=1.2, marker=marker, markersize=3)
+    if curve.n_wide:
+        low, high = curve.scores - curve.error_bounds, curve.scores + curve.error_bounds
+        ax.fill_between(curve.x, low, high, color="black", alpha=0.15, label="certain to lie here")
+    if curve.log_scale:
+        ax.set_xscale("log")
+    else:
+        tick_integers(ax.xaxis)
+    ax.set(xlabel=parameter_in_words(curve.parameter), ylabel=curve.scoring, title=title)
+    mark_best(ax, curve.best, curve.best_score, f"{curve.best_score:.4f} at {curve.best}")
+    return ax

@@ -9,7 +9,7 @@ import numpy as np
 from allsplits._validation import check_count
 from allsplits.model_selection import evaluate
 from allsplits.plots._base import EvaluationDisplay
-from allsplits.plots._style import axes_or_new, class_looks
+from allsplits.plots._style import class_looks
 
 __all__ = ["SampleDifficultyDisplay"]
 
@@ -39,11 +39,14 @@ class SampleDifficultyDisplay(EvaluationDisplay):
     3
     """
 
+    #: How many of the hardest samples are named.
+    n_named = 5
+
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, n_named: int = 5, **options: Any
     ) -> Self:
-        """Compute and draw; `options` are those of `evaluate`."""
+        """Compute and draw; `options` are those of `evaluate`, `n_named` is that of `plot`."""
         return cls(evaluate(estimator, X, y, **options)).plot(ax, n_named=n_named)
 
     def plot(self, ax: Any = None, *, n_named: int = 5) -> Self:
@@ -61,18 +64,18 @@ class SampleDifficultyDisplay(EvaluationDisplay):
         self
             With `ax_` and `figure_`.
         """
-        check_count("n_named", n_named)
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        self.n_named = check_count("n_named", n_named)
+        return super().plot(ax)
+
+    def _draw(self) -> None:
         places = self._draw_lines()
-        for row in self.evaluation.hardest(n_named).tolist():
+        for row in self.evaluation.hardest(self.n_named).tolist():
             if row in places:
                 self.ax_.annotate(
                     str(row), places[row], xytext=(6, 4), textcoords="offset points", fontsize=8
                 )
         self.ax_.set(xlabel="share of the samples, hardest first", title="difficulty of samples")
         self.ax_.grid(alpha=0.3)
-        return self
 
     def _draw_lines(self) -> dict[int, tuple[float, float]]:
         """Draw each class; returns where each row is."""

@@ -13,12 +13,13 @@ from allsplits._optional import import_optional
 from allsplits._validation import check_count, check_labels, check_points
 from allsplits.active._rows import read_rows
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
-from allsplits.plots._style import axes_or_new, class_looks
+from allsplits.plots._base import Display
+from allsplits.plots._style import class_looks
 
 __all__ = ["DecisionMapDisplay"]
 
 
-class DecisionMapDisplay:
+class DecisionMapDisplay(Display):
     """Samples on their two features, the class given to every place, and prototypes ringed.
 
     Boundaries are drawn as lines, and classes have markers of their own, so that colours are not
@@ -115,21 +116,7 @@ class DecisionMapDisplay:
             **names,
         ).plot(ax)  # fmt: skip
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the map.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        self
-            With `ax_` and `figure_`.
-        """
-        self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+    def _draw(self) -> None:
         colors = import_optional("matplotlib.colors", extra="plot", purpose="plot()")
         looks = class_looks(len(self.classes))
         palette = colors.ListedColormap([look.color for look in looks])
@@ -152,7 +139,6 @@ class DecisionMapDisplay:
         self._ring_prototypes()
         self.ax_.set(xlabel=str(self.feature_names[0]), ylabel=str(self.feature_names[1]))
         self.ax_.legend(fontsize=8, loc="upper right")
-        return self
 
     def _ring_prototypes(self) -> None:
         if self.prototypes is None or not len(self.prototypes):

@@ -9,14 +9,18 @@ from allsplits._optional import import_optional
 __all__ = [
     "BLUE",
     "COLORS",
+    "GREEN",
+    "GREY",
     "ORANGE",
     "SKY",
     "VERMILION",
     "ClassLook",
     "axes_or_new",
     "class_looks",
+    "mark_best",
     "parameter_in_words",
     "shortened",
+    "tick_integers",
 ]
 
 #: Okabe & Ito's colours, told apart by colour-blind people; the light yellow comes last.
@@ -24,7 +28,10 @@ BLUE: Final = "#0072B2"
 ORANGE: Final = "#E69F00"
 VERMILION: Final = "#D55E00"
 SKY: Final = "#56B4E9"
-COLORS: Final = (BLUE, ORANGE, "#009E73", "#CC79A7", VERMILION, SKY, "#000000", "#F0E442")
+GREEN: Final = "#009E73"
+#: What is left open.
+GREY: Final = "#BBBBBB"
+COLORS: Final = (BLUE, ORANGE, GREEN, "#CC79A7", VERMILION, SKY, "#000000", "#F0E442")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 _LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 _PARAMETERS = {
@@ -70,3 +77,23 @@ def axes_or_new(ax: Any) -> Any:
         return ax
     pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
     return pyplot.subplots(layout="constrained")[1]
+
+
+def tick_integers(*axes: Any) -> None:
+    """Ticks of these axes (``ax.xaxis``, ``ax.yaxis``) only at integers: they count something."""
+    ticker = import_optional("matplotlib.ticker", extra="plot", purpose="plot()")
+    for axis in axes:
+        # One tick is enough: for two the locator would go between integers on a short axis.
+        axis.set_major_locator(
+            ticker.MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10], min_n_ticks=1)
+        )
+
+
+def mark_best(ax: Any, x: float, y: float, words: str) -> None:
+    """Mark the best of what is drawn, and say it in the legend."""
+    ax.plot(
+        [x], [y], marker="D", markersize=9, linestyle="none", markerfacecolor=ORANGE,
+        markeredgecolor="black", label=f"best: {words}",
+    )  # fmt: skip
+    ax.grid(alpha=0.3)
+    ax.legend()

@@ -11,8 +11,8 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import validate_data
 
 from allsplits._threads import thread_count
-from allsplits._validation import check_choice, check_labels
-from allsplits.prototypes._condensing import REDUCTIONS, choose_prototypes
+from allsplits._validation import check_labels, check_parameters
+from allsplits.prototypes._condensing import choose_prototypes
 from allsplits.prototypes._copies import refuse_huge, uncontradicted, warn_of_contradictions
 from allsplits.prototypes._nearest import PrototypeClassifier
 
@@ -32,8 +32,7 @@ class _Condenser(PrototypeClassifier):
         y : array-like of shape (n_samples,)
             Class labels.
         """
-        check_choice("reduce", self.reduce, REDUCTIONS)
-        check_choice("progress", self.progress, (True, False))
+        check_parameters(reduce=self.reduce, progress=self.progress)
         thread_count(self.n_jobs)
         points, _ = validate_data(self, X, y, dtype=np.float64)
         refuse_huge(points)
@@ -146,7 +145,7 @@ class CondensedReduced(_Condenser):
     def _choose(
         self, points: NDArray[np.float64], codes: NDArray[np.int32]
     ) -> tuple[NDArray[np.intp], int]:
-        check_choice("shuffle", self.shuffle, (True, False))
+        check_parameters(shuffle=self.shuffle)
         visits = None
         if self.shuffle:
             visits = check_random_state(self.random_state).permutation(len(points))

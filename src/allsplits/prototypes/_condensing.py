@@ -30,9 +30,8 @@ from allsplits.prototypes._kernels import (
 )
 from allsplits.prototypes._nearest import nearest_positions
 
-__all__ = ["REDUCTIONS", "choose_prototypes"]
+__all__ = ["choose_prototypes"]
 
-REDUCTIONS = ("consistent", "paper", None)
 
 #: Work (samples x features x prototypes) of one compiled call: about a second at most, so that a
 #: progress bar moves and Ctrl-C is heard.

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
-from allsplits._optional import import_optional
 
 __all__ = ["IncrementalHistory", "Step"]
 
@@ -106,30 +105,9 @@ class IncrementalHistory:
         The curve is the error on `eval_set`, or without one the mean error of batches so far,
         each before it was learnt.
         """
-        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
-        ax = pyplot.subplots()[1] if ax is None else ax
-        error, name = self._curve()
-        shares = ax.twinx()
-        labels = [f"share of {label}" for label in self.classes]
-        shares.stackplot(self.n_samples, self.class_shares.T, labels=labels, alpha=0.3)
-        shares.set(ylim=(0, 1), ylabel="share of each class among the examples")
-        # The curve must stay in front of the shares, whose axes were made later.
-        ax.set_zorder(shares.get_zorder() + 1)
-        ax.patch.set_visible(False)
-        ax.plot(self.n_samples, error, color="black", linewidth=1.5, label=name)
-        ax.set(xlabel="examples", ylabel=name, ylim=(0, None))
-        if len(self.classes) <= 10:
-            handles = ax.get_lines() + shares.collections
-            ax.legend(handles=handles, fontsize=8, loc="upper right")
-        return ax
+        from allsplits.plots._prototypes import draw_history
 
-    def _curve(self) -> tuple[NDArray[np.float64], str]:
-        if not np.all(np.isnan(self.test_error)):
-            return self.test_error, "error on the test set"
-        mean = np.full(len(self.batch_error), np.nan)
-        batches = np.arange(1, len(mean))
-        mean[1:] = np.cumsum(self.batch_error[1:]) / batches
-        return mean, "mean error of new batches"
+        return draw_history(self, ax)
 
     def __repr__(self) -> str:
         counts = ", ".join(

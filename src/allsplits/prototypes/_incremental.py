@@ -18,15 +18,14 @@ from sklearn.utils.validation import validate_data
 
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
-from allsplits._validation import check_choice, check_count, check_labels, check_points
+from allsplits._validation import check_count, check_labels, check_parameters, check_points
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
-from allsplits.prototypes._condensing import REDUCTIONS
 from allsplits.prototypes._copies import refuse_huge, warn_of_contradictions
 from allsplits.prototypes._greedy import check_priors
 from allsplits.prototypes._history import IncrementalHistory
-from allsplits.prototypes._loop import COMPLEXITIES, QUERIES, IncrementalLoop
+from allsplits.prototypes._loop import IncrementalLoop
 from allsplits.prototypes._nearest import PrototypeClassifier
-from allsplits.prototypes._sources import FunctionSource, PoolSource, Source
+from allsplits.prototypes._sources import ExampleSource, FunctionSource, PoolSource
 
 __all__ = ["IncrementalNNClassifier"]
 
@@ -40,7 +39,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
         Where examples come from. A function ``draw(label, count)`` that returns `count` new rows
         of a class (fewer: the class has run out); a pool of labelled samples; or None: the X and y
         of `fit` are the pool. Pools are drawn from at random, without replacement.
-    increment : int, default=10
+    batch_size : int, default=10
         Examples in a batch.
     budget : int, default=None
         Examples in all; None means all of the pool. A function needs one.
@@ -92,7 +91,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
     >>> from allsplits import IncrementalNNClassifier
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = IncrementalNNClassifier(budget=60, increment=5, random_state=0).fit(X, y)
+    >>> model = IncrementalNNClassifier(budget=60, batch_size=5, random_state=0).fit(X, y)
     >>> model.history_
     IncrementalHistory(10 steps to 60 examples (0: 10, 1: 25, 2: 25), 11 prototypes)
 
@@ -111,7 +110,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
         self,
         draw: Callable[[Any, int], Any] | tuple[Any, Any] | None = None,
         *,
-        increment: int = 10,
+        batch_size: int = 10,
         budget: int | None = None,
         initial: int = 5,
         classes: ArrayLike | None = None,
@@ -124,7 +123,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
         progress: bool = False,
     ) -> None:
         self.draw = draw
-        self.increment = increment
+        self.batch_size = batch_size
         self.budget = budget
         self.initial = initial
         self.classes = classes
@@ -179,7 +178,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
                 advance(loop.n_samples)
                 while loop.n_samples < budget and loop.can_go_on():
                     before = loop.n_samples
-                    loop.ask(min(self.increment, budget - before))
+                    loop.ask(min(self.batch_size, budget - before))
                     advance(loop.n_samples - before)
             except KeyboardInterrupt:
                 if not loop.state.steps:
@@ -194,14 +193,11 @@ class IncrementalNNClassifier(PrototypeClassifier):
             )
 
     def _check_parameters(self) -> None:
-        check_count("increment", self.increment, at_least=1)
-        check_count("initial", self.initial, at_least=1)
-        check_choice("query", self.query, QUERIES)
-        check_choice("reduce", self.reduce, REDUCTIONS)
-        check_choice("complexity", self.complexity, COMPLEXITIES)
+        names = ("batch_size", "initial", "query", "reduce", "complexity", "progress")
+        check_parameters(**{name: getattr(self, name) for name in names})
         thread_count(self.n_jobs)
 
-    def _open_source(self, X: Any, y: Any) -> tuple[Source, NDArray[np.float64], int]:
+    def _open_source(self, X: Any, y: Any) -> tuple[ExampleSource, NDArray[np.float64], int]:
         """Return the source of examples, priors and the budget."""
         if self.draw is not None and not (X is None and y is None):
             raise InvalidInputError(
@@ -231,7 +227,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
 
     def _open_function(
         self, function: Callable[[Any, int], Any]
-    ) -> tuple[Source, NDArray[np.float64], int]:
+    ) -> tuple[ExampleSource, NDArray[np.float64], int]:
         if self.classes is None or self.budget is None:
             raise InvalidInputError(
                 "classes and budget must be given if draw is a function: the labels to ask for, "

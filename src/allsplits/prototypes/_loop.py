@@ -13,17 +13,14 @@ from allsplits.prototypes._copies import uncontradicted
 from allsplits.prototypes._greedy import GreedyClassQuery
 from allsplits.prototypes._history import Step
 from allsplits.prototypes._nearest import nearest_positions
-from allsplits.prototypes._sources import Source
+from allsplits.prototypes._sources import ExampleSource
 from allsplits.prototypes._voronoi import MOST_DIMENSIONS, facets_between
 
-__all__ = ["COMPLEXITIES", "QUERIES", "IncrementalLoop"]
-
-QUERIES = ("greedy", "priors")
-COMPLEXITIES = ("auto", "exact", "bound")
+__all__ = ["IncrementalLoop"]
 
 
 @dataclass(frozen=True)
-class _State:
+class _Learnt:
     """Examples so far, which of them are prototypes, and the steps that led here."""
 
     points: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
@@ -37,14 +34,14 @@ class _State:
 class IncrementalLoop:
     """Learns batch by batch. `state` is replaced as a whole, so it can be stopped at any time."""
 
-    source: Source
+    source: ExampleSource
     n_classes: int
     priors: NDArray[np.float64]
     query: str
     reduce: str | None
     complexity: str
     tests: tuple[NDArray[np.float64], NDArray[np.intp]] | None
-    state: _State = field(default_factory=_State)
+    state: _Learnt = field(default_factory=_Learnt)
 
     @property
     def n_samples(self) -> int:
@@ -118,7 +115,7 @@ class IncrementalLoop:
             test_error=self._test_error(points, codes, prototypes),
         )
         contradictions = len(points) - len(rows) + n_wrong
-        self.state = _State(points, codes, prototypes, contradictions, (*self.state.steps, step))
+        self.state = _Learnt(points, codes, prototypes, contradictions, (*self.state.steps, step))
 
     def _count_facets(
         self, points: NDArray[np.float64], codes: NDArray[np.int32]

@@ -12,10 +12,10 @@ from sklearn.utils import check_array
 from allsplits.exceptions import InvalidInputError
 from allsplits.prototypes._copies import refuse_huge
 
-__all__ = ["FunctionSource", "PoolSource", "Source"]
+__all__ = ["ExampleSource", "FunctionSource", "PoolSource"]
 
 
-class Source(Protocol):
+class ExampleSource(Protocol):
     """Gives examples of one class at a time."""
 
     def draw(self, code: int, count: int) -> NDArray[np.float64]:

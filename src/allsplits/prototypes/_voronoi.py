@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
-from allsplits._optional import import_optional
 from allsplits._progress import progress_bar
 from allsplits._validation import check_choice, check_labels, check_points
 from allsplits.exceptions import InvalidInputError
@@ -75,15 +74,9 @@ class VoronoiComplexity:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the facets of each class as bars; returns the matplotlib Axes."""
-        pyplot = import_optional("matplotlib.pyplot", extra="plot", purpose="plot()")
-        ax = pyplot.subplots()[1] if ax is None else ax
-        names = [str(label) for label in self.classes]
-        ax.bar(names, self.facets, color="#0072B2", label="facets")
-        if not self.exact:
-            ax.bar(names, self.undecided, bottom=self.facets, color="#BBBBBB", label="undecided")
-            ax.legend()
-        ax.set(xlabel="class", ylabel="facets", title="Voronoi facets against other classes")
-        return ax
+        from allsplits.plots._prototypes import draw_facets
+
+        return draw_facets(self, ax)
 
     def __repr__(self) -> str:
         shown = [

@@ -147,8 +147,8 @@ def test_teach(indices, labels, words):
 
 def test_ask_undo_predict():
     learner = fit()()
-    refused(lambda: learner.ask(0), "n", "at least 1")
-    refused(lambda: learner.ask(-1), "n must", "at least 1", "-1")
+    refused(lambda: learner.ask(0), "batch_size", "at least 1")
+    refused(lambda: learner.ask(-1), "batch_size must", "at least 1", "-1")
     refused(lambda: learner.teach(20, 1, overwrite="no"), "overwrite", "True", "no")
     strategy = CommitteeQuery(3)
     refused(lambda: strategy.query(X, Y, None, 1, "no"), "return_utilities", "True", "no")
@@ -156,7 +156,7 @@ def test_ask_undo_predict():
     refused(lambda: ActiveLearner.load(5, X), "path", "5")
     refused(lambda: learner.save(5), "path", "5")
     refused(lambda: learner.save("/no/such/folder/labels.json"), "path", "folder")
-    refused(lambda: learner.ask(1.0), "n", "integer")
+    refused(lambda: learner.ask(1.0), "batch_size", "integer")
     refused(learner.undo, "nothing to undo")
     empty = ActiveLearner(3).fit(X)
     refused(lambda: empty.predict(X), "n_neighbors = 3", "got 0")

@@ -11,13 +11,18 @@ from sklearn.datasets import load_diabetes, load_iris, make_blobs, make_moons
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import (
+    ActiveLearner,
     CondensedReduced,
+    IncrementalNNClassifier,
+    LazyRegressor,
     UNNClassifier,
     cmc_curve,
     compare,
     evaluate,
     learning_curve,
+    simulate,
     validation_curve,
+    voronoi_complexity,
 )
 from allsplits.exceptions import MissingExtraError
 from allsplits.plots import (
@@ -118,6 +123,31 @@ def test_axes_and_legends_speak_in_words(moons):
     np.testing.assert_array_equal(ticks, np.round(ticks))
 
 
+def test_axes_of_integers_have_integer_ticks(moons):
+    """Few values, so that ticks would otherwise fall between them."""
+    X, y = moons
+    same = evaluate(KNN, X, y)
+    unn = UNNClassifier(n_neighbors=3).fit(X[:5], y[:5])
+    learner = IncrementalNNClassifier(batch_size=2, budget=12, random_state=0)
+    active = ActiveLearner(n_neighbors=range(1, 4))
+    simulation = simulate(active, X, y, 2, batch_size=1, n_start=6, repetitions=2, random_state=0)
+    axes = [
+        validation_curve(KNN, X, y, n_neighbors=[1, 2]).plot().xaxis,
+        validation_curve(KNN, X, y, n_neighbors=[5]).plot().xaxis,
+        learning_curve(KNN, X, y, train_sizes=[10, 12]).plot().xaxis,
+        cmc_curve(X, y, ranks=[1, 2, 3]).plot().xaxis,
+        LazyRegressor(k_min=3, k_max=5).fit(X, y).local_paths(X[0]).plot().xaxis,
+        unn.trust().plot().xaxis,
+        learner.fit(X, y).history_.plot().xaxis,
+        voronoi_complexity(X[:4], y[:4]).plot().yaxis,
+        compare(same, same).plot().xaxis,
+        *(ax.xaxis for ax in simulation.plot()),
+    ]
+    for axis in axes:
+        ticks = axis.get_majorticklocs()
+        np.testing.assert_array_equal(ticks, np.round(ticks))
+
+
 def test_the_confusion_matrix_is_that_of_the_evaluation(moons):
     made = ConfusionMatrixDisplay.from_estimator(KNN, *moons)
     matrix = made.evaluation.confusion
@@ -155,13 +185,14 @@ def test_a_comparison_of_a_thing_with_itself_is_drawn(moons):
 @pytest.mark.parametrize("size", [(4, 3), (6.4, 4.8)])
 @pytest.mark.parametrize(
     ("n_classes", "name"), [(3, "{}"), (10, "{}"), (10, "a long class name {}"), (26, "class {}"),
+                            (30, "a rather long name of the class {}"),
                             (60, "the class of things with the number {}")],
 )  # fmt: skip
 def test_names_of_classes_do_not_overlap(n_classes, name, size):
     y = np.repeat([name.format(i) for i in range(n_classes)], 3)
     evaluation = evaluate(KNN, np.random.default_rng(0).normal(size=(len(y), 2)), y, cv=3)
     ax = plt.subplots(figsize=size, layout="constrained")[1]
-    ConfusionMatrixDisplay(evaluation).plot(ax)
+    assert evaluation.plot(ax) is ax
     ax.figure.canvas.draw()
     for axis in (ax.xaxis, ax.yaxis):
         shown = axis.get_ticklabels()

@@ -16,7 +16,7 @@ def maker(seed=0):
 
 
 def test_a_pool_is_drawn_without_replacement_up_to_the_budget():
-    model = IncrementalNNClassifier(budget=70, increment=8, random_state=0).fit(X, Y)
+    model = IncrementalNNClassifier(budget=70, batch_size=8, random_state=0).fit(X, Y)
     assert len(set(model.pool_indices_)) == len(model.pool_indices_) == 70
     assert np.array_equal(model.samples_, X[model.pool_indices_])
     assert np.array_equal(model.sample_labels_, Y[model.pool_indices_])
@@ -39,14 +39,14 @@ def test_a_pool_may_be_given_as_draw():
 
 
 def test_hard_classes_are_asked_more_often_than_easy_ones():
-    model = IncrementalNNClassifier(budget=90, increment=3, random_state=0).fit(X, Y)
+    model = IncrementalNNClassifier(budget=90, batch_size=3, random_state=0).fit(X, Y)
     setosa, versicolor, virginica = model.history_.class_counts[-1]
     assert setosa < min(versicolor, virginica)
 
 
 def test_asking_by_priors_keeps_shares():
     model = IncrementalNNClassifier(
-        maker(), classes=[0, 1], priors=[0.25, 0.75], budget=100, increment=1, initial=1,
+        maker(), classes=[0, 1], priors=[0.25, 0.75], budget=100, batch_size=1, initial=1,
         query="priors",
     ).fit()  # fmt: skip
     assert model.history_.class_counts[-1].tolist() == [25, 75]
@@ -60,7 +60,7 @@ def test_a_class_that_runs_out_is_not_asked_again():
         count = min(count, 12 - 5 * asked[:-1].count(label)) if label == 1 else count
         return np.random.default_rng(len(asked)).normal(loc=label, scale=2, size=(max(count, 0), 2))
 
-    model = IncrementalNNClassifier(draw, classes=[0, 1], budget=100, increment=5).fit()
+    model = IncrementalNNClassifier(draw, classes=[0, 1], budget=100, batch_size=5).fit()
     assert model.history_.class_counts[-1].tolist() == [88, 12]
     assert asked.count(1) == 3
 
@@ -76,7 +76,7 @@ def test_everything_may_run_out_before_the_budget():
 
 
 def test_history_is_complete_and_readable():
-    model = IncrementalNNClassifier(budget=60, increment=5, random_state=0)
+    model = IncrementalNNClassifier(budget=60, batch_size=5, random_state=0)
     history = model.fit(X, Y, eval_set=(X, Y)).history_
     assert np.isnan(history.batch_error[0])
     assert np.all((history.batch_error[1:] >= 0) & (history.batch_error[1:] <= 1))
@@ -94,7 +94,7 @@ def test_history_is_complete_and_readable():
 
 
 def test_plot_shows_the_curve_and_the_shares():
-    model = IncrementalNNClassifier(budget=60, increment=5, random_state=0)
+    model = IncrementalNNClassifier(budget=60, batch_size=5, random_state=0)
     for eval_set, name in (((X, Y), "test set"), (None, "new batches")):
         ax = model.fit(X, Y, eval_set=eval_set).history_.plot()
         assert name in ax.get_ylabel()
@@ -187,8 +187,8 @@ def asking(draw=None, X=None, y=None, eval_set=None, **parameters):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (asking(X=X, y=Y, increment=0), ["increment", "1", "0"]),
-        (asking(X=X, y=Y, increment=2.5), ["increment", "integer", "2.5"]),
+        (asking(X=X, y=Y, batch_size=0), ["batch_size", "1", "0"]),
+        (asking(X=X, y=Y, batch_size=2.5), ["batch_size", "integer", "2.5"]),
         (asking(X=X, y=Y, initial=0), ["initial", "1", "0"]),
         (asking(X=X, y=Y, budget=2), ["budget", "3", "150", "2"]),
         (asking(X=X, y=Y, budget=151), ["budget", "150", "151"]),

@@ -1,0 +1,33 @@
+"""The table of constraints: every name in it is a parameter, and refuses what it must."""
+
+import inspect
+
+import pytest
+
+import allsplits
+from allsplits._validation import _CONSTRAINTS, check_parameters
+from allsplits.active._utility import UTILITIES
+from unit.refused import refused
+
+
+def public_parameters():
+    for name in allsplits.__all__:
+        thing = getattr(allsplits, name)
+        members = vars(thing).values() if inspect.isclass(thing) else [thing]
+        for member in members:
+            if inspect.isfunction(member):
+                yield from inspect.signature(member).parameters
+
+
+@pytest.mark.parametrize("name", _CONSTRAINTS)
+def test_nonsense_is_refused_by_name(name):
+    refused(lambda: check_parameters(**{name: object()}), name, "must", "got")
+
+
+def test_every_name_is_a_public_parameter():
+    assert set(_CONSTRAINTS) <= set(public_parameters())
+
+
+@pytest.mark.parametrize("utility", UTILITIES)
+def test_every_utility_is_allowed(utility):
+    check_parameters(utility=utility)
