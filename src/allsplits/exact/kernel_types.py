@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Columns", "Quadrature", "Rows", "Rule"]
+__all__ = ["Columns", "EveryWinWork", "Quadrature", "Reach", "Rows", "Rule", "Voters", "WinWork"]
 
 Floats = NDArray[np.float64]
 
@@ -63,3 +63,71 @@ class Quadrature(NamedTuple):
 
     nodes: Floats
     weights: Floats
+
+
+class Voters(NamedTuple):
+    """The classes that may vote, and how likely each number of votes is, for many lanes at once.
+
+    Attributes
+    ----------
+    present : array
+        The classes that may have votes, no others.
+    most : array of shape (classes,)
+        The largest number of votes of each class.
+    rows : array of shape (classes, votes, lanes)
+        The probability of each number of votes of a class, classes being independent.
+    """
+
+    present: NDArray[np.int64]
+    most: NDArray[np.int64]
+    rows: Floats
+
+
+class Reach(NamedTuple):
+    """Which wins are asked for: with v_low to v_high of k_low to k_high votes."""
+
+    v_low: int
+    v_high: int
+    k_low: int
+    k_high: int
+
+
+class WinWork(NamedTuple):
+    """Work space for the wins of one class, and the wins themselves.
+
+    Attributes
+    ----------
+    free, poly : array of shape (votes, lanes)
+        Products of the classes that cannot have as many votes, and of all others.
+    is_free : array
+        Whether a class that is present is in `free`.
+    wins : array of shape (votes, lanes)
+        The chance to win a vote of k, from k = 1; line 0 is work space.
+    """
+
+    free: Floats
+    poly: Floats
+    is_free: NDArray[np.bool_]
+    wins: Floats
+
+
+class EveryWinWork(NamedTuple):
+    """Work space for the wins of all C classes at once.
+
+    Attributes
+    ----------
+    own : array of shape (C, lanes)
+        The chance of the winner's votes.
+    left, right : array of shape (C, votes, lanes)
+        Products of the first classes, and of the last ones.
+    degrees : array of shape (2, C)
+        The degrees of these products.
+    sums : array of shape (lanes,)
+        What the others do.
+    """
+
+    own: Floats
+    left: Floats
+    right: Floats
+    degrees: NDArray[np.int64]
+    sums: Floats

@@ -18,6 +18,7 @@ from allsplits.exact._kernels_votes import (
     finished_votes,
     last_open_vote,
 )
+from allsplits.exact.kernel_types import Quadrature, Reach, Voters, WinWork
 
 __all__ = ["score_counts"]
 
@@ -100,7 +101,9 @@ def _score_lanes(
     """
     n_parts = out.shape[0]
     free, poly, wins = work[0], work[1], work[2]
-    v_own, k_open = last_open_vote(own, present, n_present, most)
+    voters = Voters(present[:n_present], most, rows)
+    win_work = WinWork(free, poly, is_free, wins)
+    v_own, k_open = last_open_vote(own, voters)
     k_open = k_high if every_class else min(k_open, k_high)
     for f in range(n_present if every_class else 1):
         target = present[f] if every_class else own
@@ -110,30 +113,11 @@ def _score_lanes(
         v_high, sign = most[target], 1.0
         if not every_class:
             v_high, sign = v_own, -1.0
-            add_any(
-                own, present, n_present, most, rows, n_lanes, v_low, v_own, k_low, k_open, poly,
-                wins,
-            )  # fmt: skip
+            add_any(own, voters, Reach(v_low, v_own, k_low, k_open), n_lanes, win_work)
         add_wins(
-            target,
-            present,
-            n_present,
-            most,
-            rows,
-            n_lanes,
-            max(v_low, 1),
-            v_high,
-            k_low,
-            k_open,
-            nodes,
-            weights,
-            share,
-            sign,
-            free,
-            poly,
-            is_free,
-            wins,
-        )
+            target, voters, Reach(max(v_low, 1), v_high, k_low, k_open), share,
+            Quadrature(nodes, weights), sign, n_lanes, win_work,
+        )  # fmt: skip
         for c in range(len(ks)):
             if k_low <= ks[c] <= k_open:
                 for first in range(0, n_lanes, n_parts):
@@ -222,7 +206,7 @@ def score_counts(
             n_present, n_members = _meet_group(
                 labels, position, end, most, group, present, n_present, members
             )
-            v_high, k_open = last_open_vote(y, present, n_present, most)
+            v_high, k_open = last_open_vote(y, Voters(present[:n_present], most, rows))
             v_low = np.int64(0)
             if not every_class:
                 # With many items of its own class before it, hardly any way to lose is left.
@@ -266,9 +250,8 @@ def score_counts(
                     n_votes = min(most[d], k_high) + 1
                     table_row = tables[starts[table_ids[d]] + counts[d]]
                     _copy_to_lanes(table_row, n_votes, n_parts, np.int64(0), rows[d])
-                k_low = finished_votes(
-                    present, n_present, most, rows, n_parts, k_low, k_high, tol, work[1]
-                )
+                voters = Voters(present[:n_present], most, rows)
+                k_low = finished_votes(voters, n_parts, k_low, k_high, tol, work[1])
         if not every_class:
             for p in range(n_parts):
                 for c in range(len(ks)):

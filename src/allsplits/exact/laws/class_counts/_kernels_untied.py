@@ -18,6 +18,7 @@ from allsplits.exact._kernels_votes import (
     finished_votes,
     last_open_vote,
 )
+from allsplits.exact.kernel_types import EveryWinWork, Quadrature, Reach, Voters, WinWork
 
 __all__ = ["score_shots"]
 
@@ -87,17 +88,19 @@ def _add_losses(
     That `own` has fewer than v_low votes is left out.
     """
     free, poly, wins = work[0], work[1], work[2]
-    v_high, k_open = last_open_vote(own, present, n_present, most)
+    voters = Voters(present[:n_present], most, rows)
+    v_high, k_open = last_open_vote(own, voters)
     k_open = min(k_open, k_high)
     if k_open < k_low or v_high < v_low:
         return
     for k in range(k_low, k_open + 1):
         for x in range(LANES):
             wins[k, x] = 0.0
-    add_any(own, present, n_present, most, rows, LANES, v_low, v_high, k_low, k_open, poly, wins)
+    win_work = WinWork(free, poly, is_free, wins)
+    add_any(own, voters, Reach(v_low, v_high, k_low, k_open), LANES, win_work)
     add_wins(
-        own, present, n_present, most, rows, LANES, max(v_low, 1), v_high, k_low, k_open, nodes,
-        weights, share, -1.0, free, poly, is_free, wins,
+        own, voters, Reach(max(v_low, 1), v_high, k_low, k_open), share,
+        Quadrature(nodes, weights), -1.0, LANES, win_work,
     )  # fmt: skip
     for c in range(len(ks)):
         if k_low <= ks[c] <= k_open:
@@ -176,8 +179,9 @@ def score_shots(
             )  # fmt: skip
             if every_class:
                 add_every_win(
-                    present, n_present, most, rows, k_high, share, nodes, weights, saved, left,
-                    right, degrees, sums, wins,
+                    Voters(present[:n_present], most, rows), k_high, share,
+                    Quadrature(nodes, weights), EveryWinWork(saved, left, right, degrees, sums),
+                    wins,
                 )  # fmt: skip
             else:
                 # With many items of its own class before it, hardly any way to lose is left.
@@ -193,9 +197,8 @@ def score_shots(
                     d = present[m]
                     table_row = tables[starts[table_ids[d]] + counts[d]]
                     _copy_votes(table_row, most[d] + 1, part, n_parts, 0, rows[d])
-                k_low = finished_votes(
-                    present, n_present, most, rows, np.int64(1), k_low, k_high, tol, work[1]
-                )
+                voters = Voters(present[:n_present], most, rows)
+                k_low = finished_votes(voters, np.int64(1), k_low, k_high, tol, work[1])
         for c in range(n_classes if every_class else len(ks)):
             if every_class:
                 for x in range(LANES):
