@@ -10,7 +10,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Columns", "EveryWinWork", "Quadrature", "Reach", "Rows", "Rule", "Voters", "WinWork"]
+__all__ = [
+    "Columns",
+    "EveryWinWork",
+    "Quadrature",
+    "Reach",
+    "Rows",
+    "Rule",
+    "TieRules",
+    "TimeRule",
+    "Voters",
+    "Walk",
+    "WinWork",
+]
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +75,66 @@ class Quadrature(NamedTuple):
 
     nodes: Floats
     weights: Floats
+
+
+class TieRules(NamedTuple):
+    """Gauss-Legendre rules on [0, 1], by their number of nodes.
+
+    Attributes
+    ----------
+    sizes : ndarray of int
+        Number of nodes of each rule, ascending.
+    starts : ndarray of int
+        Where the nodes of each rule begin.
+    spans : ndarray
+        The largest s = t·w that each rule integrates well enough.
+    nodes, weights : ndarray
+    reach : float
+        Items expected before the end of the window.
+    spread : float
+        L in m + √(2 m L) + L, beyond which no number of draws with mean m matters.
+    """
+
+    sizes: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    spans: Floats
+    nodes: Floats
+    weights: Floats
+    reach: float
+    spread: float
+
+
+class TimeRule(NamedTuple):
+    """How to integrate over the times of a tie group: rule `number` on each panel of [0, window].
+
+    `n_nodes` is the number of nodes on all panels together.
+    """
+
+    number: int
+    panels: int
+    window: float
+    n_nodes: int
+
+
+class Walk(NamedTuple):
+    """Where a walk along a row is, tie group by tie group.
+
+    Attributes
+    ----------
+    counts, group : array of shape (classes,)
+        Items of each class before the tie group, and in it.
+    met : array of shape (classes,)
+        Both together.
+    present, members : array of shape (classes,)
+        The classes that are met so far, and those of the tie group, as they come; only the first
+        entries are filled.
+    """
+
+    counts: NDArray[np.int64]
+    group: NDArray[np.int64]
+    met: NDArray[np.int64]
+    present: NDArray[np.int64]
+    members: NDArray[np.int64]
 
 
 class Voters(NamedTuple):
