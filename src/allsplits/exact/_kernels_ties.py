@@ -173,7 +173,7 @@ def node_of(rules, chosen, q):
     return (panel + rules.nodes[node]) * width, rules.weights[node] * width
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def new_walk(n_classes):
     """Space for walks along rows with that many classes."""
     # Filled with zeros by `start_walk`: np.zeros takes half a second to compile.
@@ -186,14 +186,14 @@ def new_walk(n_classes):
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def start_walk(walk):
     """Nothing is met yet."""
     for d in range(len(walk.counts)):
         walk.counts[d], walk.group[d], walk.met[d] = 0, 0, 0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def meet_group(labels, walk, n_present):
     """Count a tie group by class; returns how many classes were met so far and how many now."""
     n_members = np.int64(0)
@@ -209,7 +209,7 @@ def meet_group(labels, walk, n_present):
     return n_present, n_members
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def pass_group(walk, members):
     """The tie group is over: its items are before the next."""
     for d in members:

@@ -34,7 +34,7 @@ def multiply(poly, degree, row, top, limit, n_lanes):
     return new_degree
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _free_beaten(own, v, voters, limit, share, n_lanes, degree, work):
     """Multiply the classes that cannot hinder a win with v votes into work.free, each once.
 
@@ -58,7 +58,7 @@ def _free_beaten(own, v, voters, limit, share, n_lanes, degree, work):
     return degree, n_rivals, total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _multiply_rival(d, v, y, voters, degree, limit, n_lanes, work):
     """Multiply work.poly by the row of class d up to v votes, of which v count y times."""
     row, saved = voters.rows[d], work.wins[0]

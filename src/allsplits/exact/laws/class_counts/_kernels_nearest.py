@@ -40,7 +40,7 @@ class _Work(NamedTuple):
     shares: np.ndarray
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _work(n_classes):
     return _Work(
         new_walk(n_classes),
@@ -53,7 +53,7 @@ def _work(n_classes):
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _nearest_in_group(members, draws, component, survive, tie_rules, work):
     """work.gains[d] = P(the nearest training item is tied and of class d); returns who survives."""
     counts, group = work.walk.counts, work.walk.group
@@ -88,7 +88,7 @@ def _nearest_in_group(members, draws, component, survive, tie_rules, work):
     return survive
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _score_untied(own, labels, draws, component, vote, work, out):
     """out[0 or class] = P(the nearest training item is of that class), one item after the other."""
     gains, unseen, shares = work.gains, work.unseen, work.shares
@@ -107,7 +107,7 @@ def _score_untied(own, labels, draws, component, vote, work, out):
         out[d] = gains[d if vote.rule.every_class else own]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _score_tied(i, rows, draws, component, vote, work, out):
     """The same for a row with tied distances, one tie group after the other."""
     walk, own = work.walk, rows.own[i]

@@ -37,7 +37,7 @@ class _Work(NamedTuple):
     poly: np.ndarray
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _work(n_classes, size, n_components):
     return _Work(
         new_walk(n_classes),
@@ -48,7 +48,7 @@ def _work(n_classes, size, n_components):
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _multiply_others(own, present, time, draws, work):
     """work.poly = the votes of all classes but `own` before the time; returns its degree."""
     walk, poly, flat_row = work.walk, work.poly, work.flat_row
@@ -67,7 +67,7 @@ def _multiply_others(own, present, time, draws, work):
     return degree
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _add_group(own, present, members, draws, vote, work, out):
     """out[component, column] += P(the nearest training item of class `own` is here, in time)."""
     walk, mine = work.walk, work.table_ids[own]

@@ -8,7 +8,7 @@ from allsplits.exact.kernel_types import Reach
 __all__ = ["add_columns", "add_losses", "choose_tables", "is_pure", "set_certain"]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def choose_tables(draws, i, own, table_ids):
     """table_ids[d]: the table of class d as seen from row i, which is of class `own`."""
     kind = draws.kinds[i]
@@ -17,7 +17,7 @@ def choose_tables(draws, i, own, table_ids):
     table_ids[own] = draws.own_table_of[kind, own]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def is_pure(rows, i, vote):
     """Whether all of row i is of its own class, as far as it matters: then nothing can be lost."""
     row_end = rows.indptr[i + 1]
@@ -30,7 +30,7 @@ def is_pure(rows, i, vote):
     return True
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def set_certain(own, vote, out):
     """out[component, column or class]: a row of class `own` is always right."""
     for p in range(out.shape[0]):
@@ -38,7 +38,7 @@ def set_certain(own, vote, out):
             out[p, own if vote.rule.every_class else c] = 1.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def add_columns(target, reach, n_lanes, vote, wins, out):
     """Add up the lanes, which go round the components: out[component, column or class target]."""
     n_components = out.shape[0]
@@ -50,7 +50,7 @@ def add_columns(target, reach, n_lanes, vote, wins, out):
                     out[p, target if vote.rule.every_class else c] += wins[k, first + p]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def add_losses(own, voters, reach, n_lanes, vote, work, out):
     """out[component, column] += P(`own` loses the vote of k), as far as reach asks."""
     for k in range(reach.k_low, reach.k_high + 1):

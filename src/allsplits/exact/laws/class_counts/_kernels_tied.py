@@ -49,7 +49,7 @@ class _Work(NamedTuple):
     win: WinWork
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _work(n_classes, size, n_components):
     n_lanes = max(LANES, n_classes * n_components)
     return _Work(
@@ -76,7 +76,7 @@ def _copy_to_lanes(row, n_votes, n_components, first, out):
             out[b, first + p] = row[b * n_components + p]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _fill_lanes(d, n_votes, n_nodes, members, draws, work):
     """Vote rows of class d, one lane for each (time node, class of the next item, component).
 
@@ -104,7 +104,7 @@ def _fill_lanes(d, n_votes, n_nodes, members, draws, work):
                 _copy_to_lanes(row, n_votes, n_components, (first + e) * n_components, out)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _add_wins_of_all(voters, reach, n_lanes, vote, work, out):
     """out[component, class] += P(the class wins the only vote)."""
     for target in voters.present:
@@ -116,7 +116,7 @@ def _add_wins_of_all(voters, reach, n_lanes, vote, work, out):
         add_columns(target, reach, n_lanes, vote, work.wins, out)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _open_votes(own, voters, k_low, draws, vote, work):
     """Which votes are asked for at a tie group: all, or those that `own` may lose.
 
@@ -132,7 +132,7 @@ def _open_votes(own, voters, k_low, draws, vote, work):
     return Reach(v_low, v_high, k_low, min(k_open, vote.k_most))
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _score_group(own, voters, members, k_low, draws, vote, work, out):
     """Add what the votes that end in a tie group give to out[component, column or class]."""
     reach = _open_votes(own, voters, k_low, draws, vote, work)
@@ -159,7 +159,7 @@ def _score_group(own, voters, members, k_low, draws, vote, work, out):
             add_losses(own, voters, reach, n_nodes * width, vote, work.win, out)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _score_row(i, rows, draws, vote, work, out):
     """Walk along row i, tie group by tie group, until all of its votes are over."""
     own, walk = np.int64(rows.own[i]), work.walk

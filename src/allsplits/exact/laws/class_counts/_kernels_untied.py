@@ -43,7 +43,7 @@ class _Work(NamedTuple):
     every_wins: np.ndarray
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _work(n_classes, size, every_class):
     n_around = n_classes if every_class else 1
     return _Work(
@@ -71,7 +71,7 @@ def _work(n_classes, size, every_class):
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _fill_ranks(labels, component, voters, draws, work):
     """rows[d, b, x]: b votes of class d before rank x; the class of rank x is drawn there.
 
@@ -103,7 +103,7 @@ def _fill_ranks(labels, component, voters, draws, work):
                     rows[d, b, x] = 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _meet_ranks(labels, component, k_most, draws, work):
     """Who may vote at these ranks: the classes that are met, with no more votes than are drawn."""
     for d in labels:
@@ -117,7 +117,7 @@ def _meet_ranks(labels, component, k_most, draws, work):
     return Voters(work.present[:n_present], work.most, work.rows)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _open_vote(voters, k_low, component, draws, vote, work):
     """Smallest k whose vote may still change after these ranks."""
     n_components = draws.drawn.shape[1]
@@ -128,7 +128,7 @@ def _open_vote(voters, k_low, component, draws, vote, work):
     return finished_votes(voters, np.int64(1), k_low, vote.k_most, vote.tol, work.win.poly)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _start_row(own, work):
     """Nothing is met or won yet."""
     for d in range(len(work.counts)):
@@ -140,7 +140,7 @@ def _start_row(own, work):
         work.rows[own, 0, x] = 1.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _score_row(i, component, rows, draws, vote, work, out):
     """Walk along row i, `LANES` ranks at once, until all of its votes are over: out[0, …]."""
     own, rule = np.int64(rows.own[i]), vote.rule

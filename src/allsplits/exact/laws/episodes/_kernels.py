@@ -75,7 +75,7 @@ class _Work(NamedTuple):
     cases: _Cases
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _work(n_classes, n_way, k_shot):
     return _Work(
         new_walk(n_classes),
@@ -130,7 +130,7 @@ def _add_cases(n_cases, y, n_way, every_class, cases, out):
         out[d if every_class else 0] += cases.factors[x] * mean
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _put_case(x, d, y, first, silent, cases):
     """Case x: an item of class d is the first of its class with the probability `first`."""
     for c in range(len(silent)):
@@ -140,7 +140,7 @@ def _put_case(x, d, y, first, silent, cases):
     cases.factors[x] = first if d == y else first * silent[y]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _own_untied(labels, y, tables, places, cases, out):
     """P(right) of a row without ties: one case for each item of the query's own class."""
     n_cases = np.int64(0)
@@ -158,7 +158,7 @@ def _own_untied(labels, y, tables, places, cases, out):
             n_cases = np.int64(0)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _every_untied(labels, y, tables, places, cases, out):
     """P(each class) of a row without ties: one case for each item."""
     for start in range(0, len(labels), LANES):
@@ -177,7 +177,7 @@ def _every_untied(labels, y, tables, places, cases, out):
         _add_cases(len(classes), y, tables.n_way, True, cases, out)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _add_group(n_cases, y, members, tables, every_class, tie_rules, work, out):
     """Cases of a tie group: its classes at each time node. Returns how many are not added up."""
     counts, group, pools, k_shot = work.walk.counts, work.walk.group, work.pools, tables.k_shot
@@ -206,7 +206,7 @@ def _add_group(n_cases, y, members, tables, every_class, tie_rules, work, out):
     return n_cases
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _pass_group(members, k_shot, work):
     """Chances to be silent after a whole tie group."""
     for d in members:
@@ -217,7 +217,7 @@ def _pass_group(members, k_shot, work):
     pass_group(work.walk, members)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _score_tied(i, rows, tables, every_class, tie_rules, work, out):
     """P(right) or P(each class) of a row with tied distances, one tie group after the other."""
     walk, y = work.walk, np.int64(rows.own[i])
