@@ -59,14 +59,12 @@ def _free_beaten(own, v, voters, limit, share, n_lanes, degree, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _multiply_rival(d, v, y, voters, degree, limit, n_lanes, work):
-    """Multiply work.poly by the row of class d up to v votes, of which v count y times."""
-    row, saved = voters.rows[d], work.wins[0]
+def _multiply_rival(poly, degree, row, v, y, limit, n_lanes, saved):
+    """Multiply poly by the row of a rival up to v votes, of which v count y times."""
     for x in range(n_lanes):
         saved[x] = row[v, x]
         row[v, x] *= y
-    top = min(v if y > 0.0 else v - 1, limit)
-    degree = multiply(work.poly, degree, row, top, limit, n_lanes)
+    degree = multiply(poly, degree, row, min(v if y > 0.0 else v - 1, limit), limit, n_lanes)
     for x in range(n_lanes):
         row[v, x] = saved[x]
     return degree
@@ -113,7 +111,9 @@ def add_wins(own, voters, reach, share, quadrature, scale, n_lanes, work):
                 d = voters.present[e]
                 if d != own and not work.is_free[e]:
                     y = y_share if share or d > own else 0.0
-                    degree = _multiply_rival(d, v, y, voters, degree, limit, n_lanes, work)
+                    degree = _multiply_rival(
+                        poly, degree, voters.rows[d], v, y, limit, n_lanes, wins[0]
+                    )
             for k in range(low, min(high, v + degree) + 1):
                 for x in range(n_lanes):
                     wins[k, x] += weight * own_rows[v, x] * poly[k - v, x]

@@ -159,7 +159,7 @@ def _score_group(own, voters, members, k_low, draws, vote, work, out):
             add_losses(own, voters, reach, n_nodes * width, vote, work.win, out)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _score_row(i, rows, draws, vote, work, out):
     """Walk along row i, tie group by tie group, until all of its votes are over."""
     own, walk = np.int64(rows.own[i]), work.walk

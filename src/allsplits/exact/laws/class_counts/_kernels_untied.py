@@ -71,16 +71,16 @@ def _work(n_classes, size, every_class):
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _fill_ranks(labels, component, voters, draws, work):
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _fill_ranks(labels, component, voters, draws, counts, table_ids, places):
     """rows[d, b, x]: b votes of class d before rank x; the class of rank x is drawn there.
 
     Moves the counts past these ranks.
     """
-    rows, most, counts, places = voters.rows, voters.most, work.counts, work.places
+    rows, most = voters.rows, voters.most
     n_ranks, n_components = len(labels), draws.drawn.shape[1]
     for d in voters.present:
-        place = draws.starts[work.table_ids[d]] + counts[d]
+        place = draws.starts[table_ids[d]] + counts[d]
         for x in range(n_ranks):
             places[x] = place
             place += labels[x] == d
@@ -90,7 +90,7 @@ def _fill_ranks(labels, component, voters, draws, work):
                 rows[d, b, x] = draws.lines[places[x], column]
     for x in range(n_ranks):
         d = labels[x]
-        t = work.table_ids[d]
+        t = table_ids[d]
         scale = 1.0 / (draws.pools[t] - counts[d])
         for b in range(most[d] + 1):
             rows[d, b, x] *= scale * draws.remaining[t, b * n_components + component]
@@ -103,29 +103,31 @@ def _fill_ranks(labels, component, voters, draws, work):
                     rows[d, b, x] = 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _meet_ranks(labels, component, k_most, draws, work):
-    """Who may vote at these ranks: the classes that are met, with no more votes than are drawn."""
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _meet_ranks(labels, drawn, table_ids, k_most, met, most, present):
+    """Count the classes of these ranks into `met`; `most` are votes they can have at the end.
+
+    Returns how many classes are present.
+    """
     for d in labels:
-        work.met[d] += 1
+        met[d] += 1
     n_present = np.int64(0)
-    for d in range(len(work.met)):
-        if work.met[d] > 0:
-            work.present[n_present] = d
+    for d in range(len(met)):
+        if met[d] > 0:
+            present[n_present] = d
             n_present += 1
-        work.most[d] = min(work.met[d], draws.drawn[work.table_ids[d], component], k_most)
-    return Voters(work.present[:n_present], work.most, work.rows)
+        most[d] = min(met[d], drawn[table_ids[d]], k_most)
+    return n_present
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _open_vote(voters, k_low, component, draws, vote, work):
-    """Smallest k whose vote may still change after these ranks."""
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _copy_lines(voters, component, draws, counts, table_ids):
+    """Lane 0: the votes of all classes after these ranks."""
     n_components = draws.drawn.shape[1]
     for d in voters.present:
-        line = draws.lines[draws.starts[work.table_ids[d]] + work.counts[d]]
+        line = draws.lines[draws.starts[table_ids[d]] + counts[d]]
         for b in range(voters.most[d] + 1):
             voters.rows[d, b, 0] = line[b * n_components + component]
-    return finished_votes(voters, np.int64(1), k_low, vote.k_most, vote.tol, work.win.poly)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
@@ -140,7 +142,7 @@ def _start_row(own, work):
         work.rows[own, 0, x] = 1.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _score_row(i, component, rows, draws, vote, work, out):
     """Walk along row i, `LANES` ranks at once, until all of its votes are over: out[0, …]."""
     own, rule = np.int64(rows.own[i]), vote.rule
@@ -151,8 +153,12 @@ def _score_row(i, component, rows, draws, vote, work, out):
     while first < row_end and k_low <= vote.k_most:
         labels = rows.labels[first : min(first + LANES, row_end)]
         own_line = draws.lines[draws.starts[work.table_ids[own]] + work.counts[own]]
-        voters = _meet_ranks(labels, component, vote.k_most, draws, work)
-        _fill_ranks(labels, component, voters, draws, work)
+        n_present = _meet_ranks(
+            labels, draws.drawn[:, component], work.table_ids, vote.k_most, work.met, work.most,
+            work.present,
+        )  # fmt: skip
+        voters = Voters(work.present[:n_present], work.most, work.rows)
+        _fill_ranks(labels, component, voters, draws, work.counts, work.table_ids, work.places)
         if rule.every_class:
             add_every_win(
                 voters, vote.k_most, rule.share, vote.quadrature, work.every, work.every_wins
@@ -169,7 +175,8 @@ def _score_row(i, component, rows, draws, vote, work, out):
         first += len(labels)
         n_blocks += 1
         if n_blocks < 4 or n_blocks % 4 == 0:
-            k_low = _open_vote(voters, k_low, component, draws, vote, work)
+            _copy_lines(voters, component, draws, work.counts, work.table_ids)
+            k_low = finished_votes(voters, np.int64(1), k_low, vote.k_most, vote.tol, work.win.poly)
     for c in range(out.shape[1]):
         if rule.every_class:
             for x in range(LANES):
