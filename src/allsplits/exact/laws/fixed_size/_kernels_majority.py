@@ -23,12 +23,12 @@ from allsplits.exact._kernels import group_end
 from allsplits.exact.laws.fixed_size._kernels_rivals import (
     Met,
     Rivals,
+    gather_rivals,
     is_free,
     quadrature_order,
-    rivals_of,
     worth,
 )
-from allsplits.exact.laws.fixed_size._kernels_tied import TiedWork, add_mixed_group, make_tied_work
+from allsplits.exact.laws.fixed_size._kernels_tied import add_mixed_group, make_tied_work
 
 __all__ = ["RARE", "score_columns"]
 
@@ -39,26 +39,11 @@ RARE = 2.0**-64
 
 
 class _Work(NamedTuple):
-    """Scratch of one range of rows: a polynomial and the next one, wins[k] of one class."""
+    """Scratch of a vote: a polynomial and the next one, wins[k] of one class."""
 
-    met: Met
-    rivals: Rivals
-    tied: TiedWork
     poly: Floats
     temp: Floats
     wins: Floats
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _make_work(majority):
-    n, size = majority.n_classes, majority.table.shape[1]
-    # Filled with zeros later: np.zeros takes half a second to compile.
-    met = Met(np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64))
-    rivals = Rivals(
-        np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.bool_)
-    )
-    tied = make_tied_work(rivals, len(majority.columns.ks), size, majority.rule.average)
-    return _Work(met, rivals, tied, np.empty(size), np.empty(size), np.empty(size))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -86,35 +71,18 @@ def _rare(n_own, v, j, k, table):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _multiply_rivals(rivals, v, y, share, limit, table, work):
-    """(items of free rivals, degree of work.poly, the others' product: -1 if none)."""
-    free = np.int64(0)
-    degree = np.int64(-1)
-    for d in range(len(rivals.sums)):
-        n = rivals.sums[d]
-        y_d = worth(rivals.after[d], y, share)
-        if is_free(n, v, y_d):
-            free += n
-        else:
-            if degree < 0:
-                work.poly[0] = 1.0
-                degree = np.int64(0)
-            degree = _times_capped(work.poly, degree, table[n], v, y_d, limit, work.temp)
-    return free, degree
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_wins(n_own, rivals, j, majority, work):
-    """work.wins[k] = P(a class with n_own items wins | uniform k-subset of the prefix of j)."""
-    table, poly, temp, wins = majority.table, work.poly, work.temp, work.wins
-    share, quadrature = majority.rule.share, majority.quadrature
-    k_low, k_high = majority.columns.k_low[j], majority.columns.k_high[j]
+def _fill_wins(n_own, rivals, n_rivals, j, k_range, share, ways, work):
+    """wins[k] = P(a class with n_own items wins | uniform k-subset of the prefix of j)."""
+    items, after = rivals
+    table = ways.table
+    poly, temp, wins = work
+    k_low, k_high = k_range
     for k in range(k_low, k_high + 1):
         wins[k] = 0.0
     for v in range(1, min(n_own, k_high) + 1):
         reach = v
-        for d in range(len(rivals.sums)):
-            reach += min(rivals.sums[d], v)
+        for d in range(n_rivals):
+            reach += min(items[d], v)
         low = max(k_low, v)
         high = min(k_high, reach)
         # Numbers of own votes that practically never happen: `VoteTable.rounding` covers them.
@@ -124,11 +92,21 @@ def _fill_wins(n_own, rivals, j, majority, work):
             high -= 1
         if high < low:
             continue
-        order = quadrature_order(rivals.sums, v, high, share)
+        order = quadrature_order(items, n_rivals, v, high, share)
         for q in range(order):
-            y = quadrature.nodes[order, q] if share else 1.0
-            scale = table[n_own, v] * (quadrature.weights[order, q] if share else 1.0)
-            free, degree = _multiply_rivals(rivals, v, y, share, high - v, table, work)
+            y = ways.quadrature.nodes[order, q] if share else 1.0
+            scale = table[n_own, v] * (ways.quadrature.weights[order, q] if share else 1.0)
+            free = np.int64(0)
+            degree = np.int64(-1)
+            for d in range(n_rivals):
+                y_d = worth(after[d], y, share)
+                if is_free(items[d], v, y_d):
+                    free += items[d]
+                else:
+                    if degree < 0:
+                        poly[0] = 1.0
+                        degree = np.int64(0)
+                    degree = _times_capped(poly, degree, table[items[d]], v, y_d, high - v, temp)
             if degree < 0:
                 for k in range(low, high + 1):
                     wins[k] += scale * table[free, k - v]
@@ -149,72 +127,76 @@ def _fill_wins(n_own, rivals, j, majority, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_prefix(own, j, met, majority, work, out):
-    """The prefix of length j, with the class counts it has."""
-    ks, masses = majority.columns.ks, majority.columns.masses
-    every_class, wins = majority.rule.every_class, work.wins
-    for e in range(len(met.present)):
-        target = met.present[e]
-        if not every_class and target != own:
-            continue
-        if len(met.present) == 1:
-            for k in range(majority.columns.k_low[j], majority.columns.k_high[j] + 1):
-                wins[k] = 1.0
-        else:
-            rivals = rivals_of(target, met, work.rivals)
-            _fill_wins(met.prefix[target], rivals, j, majority, work)
-        for c in range(len(ks)):
-            if masses[c, j] > 0.0:
-                out[target if every_class else c] += masses[c, j] * wins[ks[c]]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _meet(labels, met, n_present):
+def _meet(labels, position, end, met, n_present):
     """Count a tie group; returns how many classes were met, and whether it holds several."""
     mixed = False
-    for e in range(len(labels)):
+    for e in range(position, end):
         c = labels[e]
         if met.prefix[c] + met.group[c] == 0:
             met.present[n_present] = c
             n_present += 1
         met.group[c] += 1
-        mixed = mixed or c != labels[0]
+        mixed = mixed or c != labels[position]
     return n_present, mixed
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def score_columns(rows, start, stop, majority, out):
+def score_columns(rows, start, stop, rule, columns, ways, n_classes, out):
     """P(right) of each row for each column, or, with every_class, P(each class) for column 0.
 
     Walks the tie groups of each row. Groups of one class (a single item is one) need no average;
     inside a mixed group the prefixes are averaged over the orders of the group.
     """
-    depth = majority.columns.masses.shape[1] - 1
-    work = _make_work(majority)
-    prefix, group, present = work.met
+    ks, masses, k_low, k_high = columns
+    depth = masses.shape[1] - 1
+    size = ways.table.shape[1]
+    # Filled with zeros below: np.zeros takes half a second to compile.
+    prefix, group = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    met = Met(prefix, group, np.empty(n_classes, np.int64))
+    rivals = Rivals(np.empty(n_classes, np.int64), np.empty(n_classes, np.bool_))
+    tied = np.empty(n_classes, np.int64)
+    tied_work = make_tied_work(n_classes, len(ks), size if rule.average else 1)
+    wins = np.empty(size)
+    work = _Work(np.empty(size), np.empty(size), wins)
     for i in range(start, stop):
-        for c in range(majority.n_classes):
+        own = rows.own[i]
+        for c in range(n_classes):
             prefix[c] = 0
             group[c] = 0
         n_present = np.int64(0)
         position = rows.indptr[i]
         s = np.int64(0)
         while s < depth:
-            end = group_end(rows.tied, position, rows.indptr[i + 1], majority.rule.average)
-            labels = rows.labels[position:end]
+            end = group_end(rows.tied, position, rows.indptr[i + 1], rule.average)
             g = end - position
-            n_present, mixed = _meet(labels, work.met, n_present)
-            met = Met(prefix, group, present[:n_present])
+            n_present, mixed = _meet(rows.labels, position, end, met, n_present)
             if mixed:
-                add_mixed_group(rows.own[i], s, g, met, majority, work.tied, out[i])
-            for e in range(g):
-                group[labels[e]] = 0
+                add_mixed_group(own, (s, g, n_present), met, rule, columns, ways, tied_work, out[i])
+            for e in range(position, end):
+                group[rows.labels[e]] = 0
                 if mixed:
-                    prefix[labels[e]] += 1
+                    prefix[rows.labels[e]] += 1
             for j in range(s + g if mixed else s + 1, min(s + g, depth) + 1):
                 if not mixed:
-                    prefix[labels[0]] += 1
-                if majority.columns.k_high[j] > 0:
-                    _add_prefix(rows.own[i], j, met, majority, work, out[i])
+                    prefix[rows.labels[position]] += 1
+                if k_high[j] == 0:
+                    continue
+                for e in range(n_present):
+                    target = met.present[e]
+                    if not rule.every_class and target != own:
+                        continue
+                    k_range = k_low[j], k_high[j]
+                    n_rivals = gather_rivals(target, met, n_present, rivals, tied)
+                    if n_rivals == 0:
+                        for k in range(k_low[j], k_high[j] + 1):
+                            wins[k] = 1.0
+                    else:
+                        _fill_wins(
+                            prefix[target], rivals, n_rivals, j, k_range, rule.share, ways, work
+                        )
+                    for c in range(len(ks)):
+                        if masses[c, j] > 0.0:
+                            place = target if rule.every_class else c
+                            out[i, place] += masses[c, j] * wins[ks[c]]
             s += g
             position = end

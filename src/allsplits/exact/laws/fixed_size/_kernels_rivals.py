@@ -11,21 +11,18 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from allsplits.exact.kernel_types import Columns, Quadrature, Rule
+from allsplits.exact.kernel_types import Quadrature
 
-__all__ = ["Majority", "Met", "Rivals", "is_free", "quadrature_order", "rivals_of", "worth"]
+__all__ = ["Met", "Rivals", "Ways", "gather_rivals", "is_free", "quadrature_order", "worth"]
 
 Integers = NDArray[np.int64]
 
 
-class Majority(NamedTuple):
-    """What every row is asked: the rule and the columns, with binomial weights table[n, b]."""
+class Ways(NamedTuple):
+    """What votes are weighed with: binomial weights table[n, b], and nodes for shared ties."""
 
-    rule: Rule
-    columns: Columns
-    quadrature: Quadrature
     table: NDArray[np.float64]
-    n_classes: int
+    quadrature: Quadrature
 
 
 class Met(NamedTuple):
@@ -37,40 +34,34 @@ class Met(NamedTuple):
 
 
 class Rivals(NamedTuple):
-    """The classes against one: items in the prefix, in the tie group, in both.
-
-    `after` tells that a rival comes after it in class order.
-    """
+    """The classes against one: their items, and whether they come after it in class order."""
 
     items: Integers
-    tied: Integers
-    sums: Integers
     after: NDArray[np.bool_]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def rivals_of(target, met, scratch):
-    """The rivals of a class, written into `scratch`."""
+def gather_rivals(target, met, n_present, rivals, tied):
+    """Items of the other classes in the prefix, and in the tie group; returns how many classes."""
     n = np.int64(0)
-    for e in range(len(met.present)):
+    for e in range(n_present):
         d = met.present[e]
         if d != target:
-            scratch.items[n] = met.prefix[d]
-            scratch.tied[n] = met.group[d]
-            scratch.sums[n] = met.prefix[d] + met.group[d]
-            scratch.after[n] = d > target
+            rivals.items[n] = met.prefix[d]
+            rivals.after[n] = d > target
+            tied[n] = met.group[d]
             n += 1
-    return Rivals(scratch.items[:n], scratch.tied[:n], scratch.sums[:n], scratch.after[:n])
+    return n
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def quadrature_order(sums, v, k_high, share):
+def quadrature_order(items, n_rivals, v, k_high, share):
     """Nodes needed: r tied rivals give a polynomial of degree r in y."""
     if not share:
         return 1
     able = 0
-    for d in range(len(sums)):
-        if sums[d] >= v:
+    for d in range(n_rivals):
+        if items[d] >= v:
             able += 1
     return min(able, (k_high - v) // v) // 2 + 1
 

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from allsplits.exact._kernels import binomial_row, tie_weights
 from allsplits.exact.laws.fixed_size._kernels_rivals import (
     Rivals,
+    gather_rivals,
     is_free,
     quadrature_order,
-    rivals_of,
     worth,
 )
 
-__all__ = ["TiedWork", "add_mixed_group", "make_tied_work", "times_capped_pair"]
+__all__ = ["add_mixed_group", "make_tied_work", "times_capped_pair"]
 
 Floats = NDArray[np.float64]
 
@@ -31,11 +31,14 @@ Floats = NDArray[np.float64]
 class TiedWork(NamedTuple):
     """Scratch of a mixed tie group.
 
-    For each column: whether a vote of it can end in the group, omega, and what was added. A row of
-    the group's binomial weights, a polynomial poly[u, i] in both variables, and the next one.
+    The rivals of a class, their items in the group, and in prefix and group. For each column:
+    whether a vote of it can end in the group, omega, and what was added. A row of the group's
+    binomial weights, a polynomial poly[u, i] in both variables, and the next one.
     """
 
     rivals: Rivals
+    tied: NDArray[np.int64]
+    sums: NDArray[np.int64]
     active: NDArray[np.bool_]
     omegas: Floats
     added: Floats
@@ -53,17 +56,18 @@ class _Ending(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def make_tied_work(rivals, n_columns, size, average):
-    """Scratch for votes of fewer than `size`; next to nothing if ties are not averaged."""
-    pairs = size if average else 1
+def make_tied_work(n_classes, n_columns, size):
+    """Scratch for votes of fewer than `size`."""
     return TiedWork(
-        rivals,
+        Rivals(np.empty(n_classes, np.int64), np.empty(n_classes, np.bool_)),
+        np.empty(n_classes, np.int64),
+        np.empty(n_classes, np.int64),
         np.empty(n_columns, np.bool_),
         np.empty((n_columns, size)),
         np.empty(n_columns),
         np.empty(size),
-        np.empty((pairs, pairs)),
-        np.empty((pairs, pairs)),
+        np.empty((size, size)),
+        np.empty((size, size)),
     )
 
 
@@ -90,54 +94,54 @@ def times_capped_pair(poly, row, group_row, v, y, limit, temp):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_pairs(rivals, v, y, share, limit, phi, table, work):
+def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
     """work.poly[u, i]: ways of the rivals to have u voters from the prefix and i from the group."""
-    poly, row = work.poly, work.row
+    (items, after), tied, sums, poly, row = work.rivals, work.tied, work.sums, work.poly, work.row
     free = np.int64(0)
     g_free = np.int64(0)
-    for d in range(len(rivals.sums)):
-        if is_free(rivals.sums[d], v, worth(rivals.after[d], y, share)):
-            free += rivals.items[d]
-            g_free += rivals.tied[d]
+    for d in range(n_rivals):
+        if is_free(sums[d], v, worth(after[d], y, share)):
+            free += items[d]
+            g_free += tied[d]
     binomial_row(g_free, limit, phi, row)
     for u in range(limit + 1):
         for i in range(limit + 1 - u):
             poly[u, i] = table[free, u] * row[i]
-    for d in range(len(rivals.sums)):
-        y_d = worth(rivals.after[d], y, share)
-        if not is_free(rivals.sums[d], v, y_d):
-            n, g = rivals.items[d], rivals.tied[d]
-            binomial_row(g, min(v, limit), phi, row)
-            times_capped_pair(poly, table[n, : n + 1], row[: g + 1], v, y_d, limit, work.temp)
+    for d in range(n_rivals):
+        y_d = worth(after[d], y, share)
+        if not is_free(sums[d], v, y_d):
+            binomial_row(tied[d], min(v, limit), phi, row)
+            of_prefix, of_group = table[items[d], : items[d] + 1], row[: tied[d] + 1]
+            times_capped_pair(poly, of_prefix, of_group, v, y_d, limit, work.temp)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_wins(n_own, g_own, rivals, ending, majority, work):
+def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
     """Add P(a class wins a vote that ends in the group) to work.added[column]."""
-    ks, table, row, poly = majority.columns.ks, majority.table, work.row, work.poly
-    share, quadrature = majority.rule.share, majority.quadrature
+    table, sums, row, poly = ways.table, work.sums, work.row, work.poly
+    active, omegas, added = work.active, work.omegas, work.added
     for v in range(1, min(n_own + g_own, ending.k_high) + 1):
         reach = v
-        for d in range(len(rivals.sums)):
-            reach += min(rivals.sums[d], v)
+        for d in range(n_rivals):
+            reach += min(sums[d], v)
         if reach < ending.k_low:
             continue
         limit = min(ending.k_high, reach) - v
-        order = quadrature_order(rivals.sums, v, v + limit, share)
+        order = quadrature_order(sums, n_rivals, v, v + limit, share)
         for q in range(order):
-            y = quadrature.nodes[order, q] if share else 1.0
-            scale = quadrature.weights[order, q] if share else 1.0
-            _fill_pairs(rivals, v, y, share, limit, ending.phi, table, work)
+            y = ways.quadrature.nodes[order, q] if share else 1.0
+            scale = ways.quadrature.weights[order, q] if share else 1.0
+            _fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
             binomial_row(g_own, v, ending.phi, row)
             for c in range(len(ks)):
                 k = ks[c]
-                if not work.active[c] or k < v or k - v > limit:
+                if not active[c] or k < v or k - v > limit:
                     continue
                 for beta in range(max(0, v - n_own), min(g_own, v) + 1):
                     total = 0.0
                     for i in range(k - v + 1):
-                        total += poly[k - v - i, i] * work.omegas[c, i + beta]
-                    work.added[c] += scale * table[n_own, v - beta] * row[beta] * total
+                        total += poly[k - v - i, i] * omegas[c, i + beta]
+                    added[c] += scale * table[n_own, v - beta] * row[beta] * total
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -161,19 +165,25 @@ def _weigh_votes(s, g, columns, table, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_mixed_group(own, s, g, met, majority, work, out):
-    """Add the prefixes that end inside the tie group of g items that follows s items."""
-    ending = _weigh_votes(s, g, majority.columns, majority.table, work)
+def add_mixed_group(own, place, met, rule, columns, ways, work, out):
+    """Add the prefixes that end inside a tie group.
+
+    `place` is how many items are before it, how many it has, and how many classes were met.
+    """
+    s, g, n_present = place
+    ending = _weigh_votes(s, g, columns, ways.table, work)
     if ending.k_high == 0:
         return
-    every_class = majority.rule.every_class
-    for e in range(len(met.present)):
+    for e in range(n_present):
         target = met.present[e]
-        if not every_class and target != own:
+        if not rule.every_class and target != own:
             continue
-        for c in range(len(work.added)):
+        n_rivals = gather_rivals(target, met, n_present, work.rivals, work.tied)
+        for d in range(n_rivals):
+            work.sums[d] = work.rivals.items[d] + work.tied[d]
+        for c in range(len(columns.ks)):
             work.added[c] = 0.0
-        rivals = rivals_of(target, met, work.rivals)
-        _add_wins(met.prefix[target], met.group[target], rivals, ending, majority, work)
-        for c in range(len(work.added)):
-            out[target if every_class else c] += work.added[c]
+        n_own, g_own = met.prefix[target], met.group[target]
+        _add_wins(n_own, g_own, n_rivals, ending, rule.share, columns.ks, ways, work)
+        for c in range(len(columns.ks)):
+            out[target if rule.every_class else c] += work.added[c]

@@ -15,7 +15,7 @@ from allsplits.exact._kernels import binomial_table
 from allsplits.exact.effort import map_timed_rows
 from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.fixed_size._kernels_majority import RARE, score_columns
-from allsplits.exact.laws.fixed_size._kernels_rivals import Majority
+from allsplits.exact.laws.fixed_size._kernels_rivals import Ways
 from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
 from allsplits.exact.question import Options, own_rows
 from allsplits.exact.ties import distinct_rows, legendre_rules
@@ -84,9 +84,7 @@ class MajorityVote:
         self, order: NeighborOrder, rows: Rows, n_threads: int, *, every_class: bool
     ) -> Floats:
         rule = Rule(every_class, self.options.average, self.options.share)
-        majority = Majority(
-            rule, self.prefixes.columns, self.quadrature, self.table.values, self.n_classes
-        )
+        columns, ways = self.prefixes.columns, Ways(self.table.values, self.quadrature)
         place: Any = slice(None)
         if rule.average:
             rows, _, place = distinct_rows(rows, np.zeros_like(rows.own))
@@ -95,7 +93,9 @@ class MajorityVote:
         # What ties cost is seen from the first rows; the first block speaks for the others.
         says_so = rows.tied.any() and order.first_row == 0
         map_timed_rows(
-            lambda start, stop: score_columns(rows, start, stop, majority, out),
+            lambda start, stop: score_columns(
+                rows, start, stop, rule, columns, ways, self.n_classes, out
+            ),
             len(rows.own),
             n_threads,
             scale=self.rows_in_all / order.n_samples if says_so else 0.0,
