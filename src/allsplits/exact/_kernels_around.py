@@ -31,21 +31,25 @@ def _times(poly, degree, row, top, limit, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _chain(present, n_present, most, rows, backwards, cap, limit, products, degrees):
+def _chain(voters, backwards, cap, limit, products, degrees):
     """products[m] = that of the first m classes (the last m if backwards), no votes above `cap`."""
+    n_present = len(voters.present)
     for x in range(LANES):
         products[0, 0, x] = 1.0
     degrees[0] = 0
     for m in range(n_present - 1):
-        d = present[n_present - 1 - m if backwards else m]
-        top = min(most[d], cap, limit)
-        degrees[m + 1] = _times(products[m], degrees[m], rows[d], top, limit, products[m + 1])
+        d = voters.present[n_present - 1 - m if backwards else m]
+        top = min(voters.most[d], cap, limit)
+        degrees[m + 1] = _times(
+            products[m], degrees[m], voters.rows[d], top, limit, products[m + 1]
+        )
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_votes(own_row, weight, rest, left, left_degree, right, right_degree, sums, win):
-    """`win` += weight · own_row · P(the others have `rest` votes)."""
-    low, high = max(0, rest - right_degree), min(rest, left_degree)
+def _add_votes(m, after, own_row, weight, rest, work, win):
+    """`win` += weight · own_row · P(m classes before and `after` behind have `rest` votes)."""
+    left, right, sums = work.left[m], work.right[after], work.sums
+    low, high = max(0, rest - work.degrees[1, after]), min(rest, work.degrees[0, m])
     if low > high:
         return
     for x in range(LANES):
@@ -58,56 +62,44 @@ def _add_votes(own_row, weight, rest, left, left_degree, right, right_degree, su
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_shared_top(
-    present, n_present, most, rows, k, v, y, weight, share, own, left, right, degrees, sums, wins
-):
+def _add_shared_top(voters, k, v, y, weight, share, work, wins):
     """Classes that win with v votes where others may have as many: not more than half of k."""
-    for m in range(n_present):
+    present, most, rows = voters
+    for m in range(len(present)):
         d = present[m]
         if most[d] >= v:
             for x in range(LANES):
-                own[m, x] = rows[d, v, x]
+                work.own[m, x] = rows[d, v, x]
                 rows[d, v, x] *= y
     cap = v if share else v - 1
-    _chain(present, n_present, most, rows, False, cap, k - v, left, degrees[0])
-    _chain(present, n_present, most, rows, True, v, k - v, right, degrees[1])
-    for m in range(n_present):
-        d, after = present[m], n_present - 1 - m
+    _chain(voters, False, cap, k - v, work.left, work.degrees[0])
+    _chain(voters, True, v, k - v, work.right, work.degrees[1])
+    for m in range(len(present)):
+        d = present[m]
         if most[d] >= v:
-            _add_votes(
-                own[m], weight, k - v, left[m], degrees[0, m], right[after], degrees[1, after],
-                sums, wins[d],
-            )  # fmt: skip
+            _add_votes(m, len(present) - 1 - m, work.own[m], weight, k - v, work, wins[d])
             for x in range(LANES):
-                rows[d, v, x] = own[m, x]
+                rows[d, v, x] = work.own[m, x]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_every_win(
-    present, n_present, most, rows, k, share, nodes, weights, own, left, right, degrees, sums, wins
-):
-    """wins[d] += P(exactly k votes, d wins) for the classes `present`, which are in order.
+def add_every_win(voters, k, share, quadrature, work, wins):
+    """wins[d] += P(exactly k votes, d wins) for the classes that are present, which are in order.
 
-    most[d] ≤ k is the largest number of votes of class d. Work space: own[C, lanes], left and
-    right[C, k + 1, lanes], degrees[2, C], sums[lanes].
+    No class has more than k votes, and all have `LANES` lanes.
     """
+    n_present = len(voters.present)
     for v in range(1, k // 2 + 1):
         order = min(n_present - 1, k // v - 1) // 2 + 1 if share else 1
         for q in range(order):
-            y = nodes[order, q] if share else 1.0
-            weight = weights[order, q] if share else 1.0
-            _add_shared_top(
-                present, n_present, most, rows, k, v, y, weight, share, own, left, right, degrees,
-                sums, wins,
-            )  # fmt: skip
+            y = quadrature.nodes[order, q] if share else 1.0
+            weight = quadrature.weights[order, q] if share else 1.0
+            _add_shared_top(voters, k, v, y, weight, share, work, wins)
     # Who has more than half of the votes has won, whatever the others do.
     limit = k - k // 2 - 1
-    _chain(present, n_present, most, rows, False, limit, limit, left, degrees[0])
-    _chain(present, n_present, most, rows, True, limit, limit, right, degrees[1])
+    _chain(voters, False, limit, limit, work.left, work.degrees[0])
+    _chain(voters, True, limit, limit, work.right, work.degrees[1])
     for m in range(n_present):
-        d, after = present[m], n_present - 1 - m
-        for v in range(k // 2 + 1, most[d] + 1):
-            _add_votes(
-                rows[d, v], 1.0, k - v, left[m], degrees[0, m], right[after], degrees[1, after],
-                sums, wins[d],
-            )  # fmt: skip
+        d = voters.present[m]
+        for v in range(k // 2 + 1, voters.most[d] + 1):
+            _add_votes(m, n_present - 1 - m, voters.rows[d, v], 1.0, k - v, work, wins[d])

@@ -6,7 +6,7 @@ is hypergeometric, h[n, b], and classes are independent.
 
 from numba import njit
 
-__all__ = ["hypergeometric_table", "table_of_class"]
+__all__ = ["hypergeometric_table"]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -22,9 +22,3 @@ def hypergeometric_table(pool, drawn, n_max, b_max, out):
             if b > 0:
                 value += out[n, b - 1] * max(drawn - b + 1, 0) / left
             out[n + 1, b] = value
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def table_of_class(kind, d, own, table_of, own_table_of):
-    """The table of class d as seen from a held-out sample of class `own`."""
-    return own_table_of[kind, d] if d == own else table_of[kind, d]

@@ -1,4 +1,4 @@
-"""Compiled parts of tie groups under class counts: rows of votes at a time within the group.
+"""Compiled steps through tie groups under class counts: rows of votes at a time in the group.
 
 Before the time λ, a class with γ tied members has Binomial(γ, λ) of them in the prefix, and classes
 stay independent given λ. The binomial weights are taken relative to the largest, so that no group
@@ -8,14 +8,21 @@ is too large for them, and those below 2⁻⁸⁰ of it are left out.
 import numpy as np
 from numba import njit
 
+from allsplits.exact.kernel_types import TimeRule, Walk
+
 __all__ = [
     "choose_rule",
     "first_tied",
+    "has_ties",
+    "meet_group",
+    "new_walk",
     "node_of",
+    "pass_group",
     "row_before",
     "row_keys",
     "row_next",
     "sort_tied",
+    "start_walk",
     "survive_tied",
 ]
 
@@ -47,7 +54,7 @@ def _binomial_window(n, time):
 def row_before(table, n, tied, time, width, out):
     """Votes of a class with n items in the prefix and `tied` in the group, before the time.
 
-    Rows of a table hold [votes, part] one after the other; `width` entries are wanted.
+    Rows of a table hold [votes, component] one after the other; `width` entries are wanted.
     """
     for x in range(width):
         out[x] = 0.0
@@ -67,7 +74,7 @@ def row_before(table, n, tied, time, width, out):
 def row_next(table, remaining, pool, n, tied, time, width, out):
     """The same, and a tied member of the class is drawn at this very time.
 
-    remaining[votes, part] is how many items are still to be drawn after those votes.
+    remaining[votes, component] is how many items are still to be drawn after those votes.
     """
     for x in range(width):
         out[x] = 0.0
@@ -128,17 +135,16 @@ def first_tied(pool, drawn, n, tied, time):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def choose_rule(rules, members, n_members, group, table_ids, pools, drawn):
-    """(rule, panels, window): how to integrate over the times of a tie group.
+def choose_rule(rules, members, group, table_ids, pools, drawn):
+    """The `TimeRule` for a tie group of the classes `members`, group[d] items each.
 
-    drawn[table, part] of pools[table] items are drawn from a class. See `ties`: the window is cut
-    into several panels only if the parts expect very different numbers of draws.
+    drawn[table, component] of pools[table] items are drawn from a class. See `ties`: the window is
+    cut into several panels only if the components expect very different numbers of draws.
     """
     most, fewest_expected, most_expected = np.int64(0), np.inf, 0.0
     for p in range(drawn.shape[1]):
         expected, highest = 0.0, np.int64(0)
-        for m in range(n_members):
-            d = members[m]
+        for d in members:
             t = table_ids[d]
             expected += group[d] * (drawn[t, p] / pools[t])
             highest += min(group[d], drawn[t, p])
@@ -153,17 +159,71 @@ def choose_rule(rules, members, n_members, group, table_ids, pools, drawn):
     for rule in range(len(rules.sizes)):
         # All of it is a polynomial of degree most - 1, or the rule is known to be good enough.
         if (window == 1.0 and 2 * rules.sizes[rule] >= most) or rules.spans[rule] >= span:
-            return rule, np.int64(1), window
-    return rule, np.int64(np.ceil(span / rules.spans[rule])), window
+            return TimeRule(rule, np.int64(1), window, rules.sizes[rule])
+    panels = np.int64(np.ceil(span / rules.spans[rule]))
+    return TimeRule(rule, panels, window, panels * rules.sizes[rule])
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def node_of(rules, rule, panels, window, q):
+def node_of(rules, chosen, q):
     """(time, weight) of node q of a chosen rule."""
-    panel, node = divmod(q, rules.sizes[rule])
-    node += rules.starts[rule]
-    width = window / panels
+    panel, node = divmod(q, rules.sizes[chosen.number])
+    node += rules.starts[chosen.number]
+    width = chosen.window / chosen.panels
     return (panel + rules.nodes[node]) * width, rules.weights[node] * width
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def new_walk(n_classes):
+    """Space for walks along rows with that many classes."""
+    # Filled with zeros by `start_walk`: np.zeros takes half a second to compile.
+    return Walk(
+        np.empty(n_classes, np.int64),
+        np.empty(n_classes, np.int64),
+        np.empty(n_classes, np.int64),
+        np.empty(n_classes, np.int64),
+        np.empty(n_classes, np.int64),
+    )
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def start_walk(walk):
+    """Nothing is met yet."""
+    for d in range(len(walk.counts)):
+        walk.counts[d], walk.group[d], walk.met[d] = 0, 0, 0
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def meet_group(labels, walk, n_present):
+    """Count a tie group by class; returns how many classes were met so far and how many now."""
+    n_members = np.int64(0)
+    for d in labels:
+        if walk.met[d] == 0:
+            walk.present[n_present] = d
+            n_present += 1
+        if walk.group[d] == 0:
+            walk.members[n_members] = d
+            n_members += 1
+        walk.met[d] += 1
+        walk.group[d] += 1
+    return n_present, n_members
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def pass_group(walk, members):
+    """The tie group is over: its items are before the next."""
+    for d in members:
+        walk.counts[d] = walk.met[d]
+        walk.group[d] = 0
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def has_ties(tied):
+    """Whether any of these entries is tied with the one before it."""
+    for is_tied in tied:
+        if is_tied:
+            return True
+    return False
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

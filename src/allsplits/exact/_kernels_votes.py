@@ -35,111 +35,110 @@ def multiply(poly, degree, row, top, limit, n_lanes):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_wins(
-    own,
-    present,
-    n_present,
-    most,
-    rows,
-    n_lanes,
-    v_low,
-    v_high,
-    k_low,
-    k_high,
-    nodes,
-    weights,
-    share,
-    scale,
-    free,
-    poly,
-    is_free,
-    wins,
-):
-    """wins[k] += scale · P(exactly k votes, `own` wins with v_low ≥ 1 to v_high of them).
+def _free_beaten(own, v, voters, limit, share, n_lanes, degree, work):
+    """Multiply the classes that cannot hinder a win with v votes into work.free, each once.
 
-    most[d] is the largest number of votes of class d. Classes that cannot reach v votes are
-    multiplied into `free` once and stay there for larger v.
+    Returns the degree of work.free, how many rivals are left, and the most votes of all classes.
     """
+    n_rivals = 0
+    total = v
+    for e in range(len(voters.present)):
+        d = voters.present[e]
+        if d == own:
+            continue
+        most = voters.most[d]
+        total += min(most, v)
+        if work.is_free[e]:
+            continue
+        if most < v or (most == v and not share and d > own):
+            degree = multiply(work.free, degree, voters.rows[d], min(most, limit), limit, n_lanes)
+            work.is_free[e] = True
+        else:
+            n_rivals += 1
+    return degree, n_rivals, total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _multiply_rival(d, v, y, voters, degree, limit, n_lanes, work):
+    """Multiply work.poly by the row of class d up to v votes, of which v count y times."""
+    row, saved = voters.rows[d], work.wins[0]
+    for x in range(n_lanes):
+        saved[x] = row[v, x]
+        row[v, x] *= y
+    top = min(v if y > 0.0 else v - 1, limit)
+    degree = multiply(work.poly, degree, row, top, limit, n_lanes)
+    for x in range(n_lanes):
+        row[v, x] = saved[x]
+    return degree
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def add_wins(own, voters, reach, share, quadrature, scale, n_lanes, work):
+    """work.wins[k] += scale · P(exactly k votes, `own` wins), as far as reach (v_low ≥ 1) asks.
+
+    Classes that cannot reach v votes are multiplied into work.free once and stay there for larger
+    v. `own` is one of the classes that are present.
+    """
+    free, poly, wins, own_rows = work.free, work.poly, work.wins, voters.rows[own]
+    n_present = len(voters.present)
     for e in range(n_present):
-        is_free[e] = False
+        work.is_free[e] = False
     for x in range(n_lanes):
         free[0, x] = 1.0
     free_degree = np.int64(0)
-    n_capped = n_present - 1
-    most_others = k_high - v_low
-    for v in range(v_low, min(v_high, k_high) + 1):
-        rivals = 0
-        reach = v
-        for e in range(n_present):
-            d = present[e]
-            if d == own:
-                continue
-            reach += min(most[d], v)
-            if is_free[e]:
-                continue
-            if most[d] < v or (most[d] == v and not share and d > own):
-                top = min(most[d], most_others)
-                free_degree = multiply(free, free_degree, rows[d], top, most_others, n_lanes)
-                is_free[e] = True
-                n_capped -= 1
-            elif most[d] >= v:
-                rivals += 1
-        high = min(k_high, reach)
-        low = max(k_low, v)
+    most_others = reach.k_high - reach.v_low
+    for v in range(reach.v_low, min(reach.v_high, reach.k_high) + 1):
+        free_degree, n_rivals, total = _free_beaten(
+            own, v, voters, most_others, share, n_lanes, free_degree, work
+        )
+        high = min(reach.k_high, total)
+        low = max(reach.k_low, v)
         if high < low:
             continue
-        if n_capped == 0:
+        if n_rivals == 0:
             for k in range(low, min(high, v + free_degree) + 1):
                 for x in range(n_lanes):
-                    wins[k, x] += scale * rows[own, v, x] * free[k - v, x]
+                    wins[k, x] += scale * own_rows[v, x] * free[k - v, x]
             continue
         limit = high - v
-        order = min(rivals, limit // v) // 2 + 1 if share else 1
+        order = min(n_rivals, limit // v) // 2 + 1 if share else 1
         for q in range(order):
-            y_share = nodes[order, q] if share else 1.0
-            weight = scale * (weights[order, q] if share else 1.0)
+            y_share = quadrature.nodes[order, q] if share else 1.0
+            weight = scale * (quadrature.weights[order, q] if share else 1.0)
             degree = min(free_degree, limit)
             for b in range(degree + 1):
                 for x in range(n_lanes):
                     poly[b, x] = free[b, x]
             for e in range(n_present):
-                d = present[e]
-                if d == own or is_free[e]:
-                    continue
-                y = y_share if share or d > own else 0.0
-                for x in range(n_lanes):
-                    wins[0, x] = rows[d, v, x]
-                    rows[d, v, x] *= y
-                top = min(v if y > 0.0 else v - 1, limit)
-                degree = multiply(poly, degree, rows[d], top, limit, n_lanes)
-                for x in range(n_lanes):
-                    rows[d, v, x] = wins[0, x]
+                d = voters.present[e]
+                if d != own and not work.is_free[e]:
+                    y = y_share if share or d > own else 0.0
+                    degree = _multiply_rival(d, v, y, voters, degree, limit, n_lanes, work)
             for k in range(low, min(high, v + degree) + 1):
                 for x in range(n_lanes):
-                    wins[k, x] += weight * rows[own, v, x] * poly[k - v, x]
+                    wins[k, x] += weight * own_rows[v, x] * poly[k - v, x]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def last_open_vote(own, present, n_present, most):
+def last_open_vote(own, voters):
     """The most votes `own` may have and lose, and the largest k at which it can lose."""
     others, largest = 0, 0
-    for e in range(n_present):
-        d = present[e]
+    for d in voters.present:
         if d != own:
-            others += most[d]
-            largest = max(largest, most[d])
-    v_high = min(most[own], largest)
+            others += voters.most[d]
+            largest = max(largest, voters.most[d])
+    v_high = min(voters.most[own], largest)
     return v_high, v_high + others
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def fewest_votes(row, n_parts, v_high, tol):
-    """The fewest votes that matter: P(fewer) ≤ tol in all parts. row[votes · parts + part]."""
+def fewest_votes(row, n_lanes, v_high, tol):
+    """The fewest votes that matter: P(fewer) ≤ tol in all lanes. row[votes · lanes + lane]."""
     least = v_high + 1
-    for p in range(n_parts):
+    for x in range(n_lanes):
         total = 0.0
         for v in range(least):
-            total += row[v * n_parts + p]
+            total += row[v * n_lanes + x]
             if total > tol:
                 least = v
                 break
@@ -147,36 +146,36 @@ def fewest_votes(row, n_parts, v_high, tol):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_any(own, present, n_present, most, rows, n_lanes, v_low, v_high, k_low, k_high, poly, out):
-    """out[k] += P(exactly k votes, v_low to v_high of them of `own`)."""
+def add_any(own, voters, reach, n_lanes, work):
+    """work.wins[k] += P(exactly k votes), whoever wins, as far as reach asks."""
+    poly, limit = work.poly, reach.k_high - reach.v_low
     for x in range(n_lanes):
         poly[0, x] = 1.0
     degree = np.int64(0)
-    for e in range(n_present):
-        d = present[e]
+    for d in voters.present:
         if d != own:
-            top = min(most[d], k_high - v_low)
-            degree = multiply(poly, degree, rows[d], top, k_high - v_low, n_lanes)
-    for v in range(v_low, min(v_high, k_high) + 1):
-        for k in range(max(k_low, v), min(k_high, v + degree) + 1):
+            top = min(voters.most[d], limit)
+            degree = multiply(poly, degree, voters.rows[d], top, limit, n_lanes)
+    for v in range(reach.v_low, min(reach.v_high, reach.k_high) + 1):
+        for k in range(max(reach.k_low, v), min(reach.k_high, v + degree) + 1):
             for x in range(n_lanes):
-                out[k, x] += rows[own, v, x] * poly[k - v, x]
+                work.wins[k, x] += voters.rows[own, v, x] * poly[k - v, x]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def finished_votes(present, n_present, most, rows, n_parts, k_low, k_high, tol, poly):
+def finished_votes(voters, n_lanes, k_low, k_high, tol, poly):
     """The smallest k whose vote may still change: P(at most k training items so far) > tol."""
-    for p in range(n_parts):
-        poly[0, p] = 1.0
+    for x in range(n_lanes):
+        poly[0, x] = 1.0
     degree = np.int64(0)
-    for e in range(n_present):
-        d = present[e]
-        degree = multiply(poly, degree, rows[d], min(most[d], k_high), k_high, n_parts)
+    for d in voters.present:
+        top = min(voters.most[d], k_high)
+        degree = multiply(poly, degree, voters.rows[d], top, k_high, n_lanes)
     smallest = k_high + 1
-    for p in range(n_parts):
+    for x in range(n_lanes):
         total = 0.0
         for k in range(degree + 1):
-            total += poly[k, p]
+            total += poly[k, x]
             if total > tol:
                 smallest = min(smallest, k)
                 break

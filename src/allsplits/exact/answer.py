@@ -204,7 +204,7 @@ def answer_from_fractions(
 
 
 def in_fractions(
-    line: Callable[[NeighborOrder, int], list[Fraction]], depth: int, weights: Sequence[Fraction]
+    line: Callable[[NeighborOrder, int], FractionLine], depth: int, weights: Sequence[Fraction]
 ) -> Solver:
     """exact=True: the values of a row for each column, and what each sample counts."""
 

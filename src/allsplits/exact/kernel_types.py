@@ -10,7 +10,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Columns", "Quadrature", "Rows", "Rule"]
+__all__ = [
+    "Columns",
+    "EveryWinWork",
+    "Quadrature",
+    "Reach",
+    "Rows",
+    "Rule",
+    "TieRules",
+    "TimeRule",
+    "Voters",
+    "Walk",
+    "WinWork",
+]
 
 Floats = NDArray[np.float64]
 
@@ -63,3 +75,131 @@ class Quadrature(NamedTuple):
 
     nodes: Floats
     weights: Floats
+
+
+class TieRules(NamedTuple):
+    """Gauss-Legendre rules on [0, 1], by their number of nodes.
+
+    Attributes
+    ----------
+    sizes : ndarray of int
+        Number of nodes of each rule, ascending.
+    starts : ndarray of int
+        Where the nodes of each rule begin.
+    spans : ndarray
+        The largest s = t·w that each rule integrates well enough.
+    nodes, weights : ndarray
+    reach : float
+        Items expected before the end of the window.
+    spread : float
+        L in m + √(2 m L) + L, beyond which no number of draws with mean m matters.
+    """
+
+    sizes: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    spans: Floats
+    nodes: Floats
+    weights: Floats
+    reach: float
+    spread: float
+
+
+class TimeRule(NamedTuple):
+    """How to integrate over the times of a tie group: rule `number` on each panel of [0, window].
+
+    `n_nodes` is the number of nodes on all panels together.
+    """
+
+    number: int
+    panels: int
+    window: float
+    n_nodes: int
+
+
+class Walk(NamedTuple):
+    """Where a walk along a row is, tie group by tie group.
+
+    Attributes
+    ----------
+    counts, group : array of shape (classes,)
+        Items of each class before the tie group, and in it.
+    met : array of shape (classes,)
+        Both together.
+    present, members : array of shape (classes,)
+        The classes that are met so far, and those of the tie group, as they come; only the first
+        entries are filled.
+    """
+
+    counts: NDArray[np.int64]
+    group: NDArray[np.int64]
+    met: NDArray[np.int64]
+    present: NDArray[np.int64]
+    members: NDArray[np.int64]
+
+
+class Voters(NamedTuple):
+    """The classes that may vote, and how likely each number of votes is, for many lanes at once.
+
+    Attributes
+    ----------
+    present : array
+        The classes that may have votes, no others.
+    most : array of shape (classes,)
+        The largest number of votes of each class.
+    rows : array of shape (classes, votes, lanes)
+        The probability of each number of votes of a class, classes being independent.
+    """
+
+    present: NDArray[np.int64]
+    most: NDArray[np.int64]
+    rows: Floats
+
+
+class Reach(NamedTuple):
+    """Which wins are asked for: with v_low to v_high of k_low to k_high votes."""
+
+    v_low: int
+    v_high: int
+    k_low: int
+    k_high: int
+
+
+class WinWork(NamedTuple):
+    """Work space for the wins of one class, and the wins themselves.
+
+    Attributes
+    ----------
+    free, poly : array of shape (votes, lanes)
+        Products of the classes that cannot have as many votes, and of all others.
+    is_free : array
+        Whether a class that is present is in `free`.
+    wins : array of shape (votes, lanes)
+        The chance to win a vote of k, from k = 1; line 0 is work space.
+    """
+
+    free: Floats
+    poly: Floats
+    is_free: NDArray[np.bool_]
+    wins: Floats
+
+
+class EveryWinWork(NamedTuple):
+    """Work space for the wins of all C classes at once.
+
+    Attributes
+    ----------
+    own : array of shape (C, lanes)
+        The chance of the winner's votes.
+    left, right : array of shape (C, votes, lanes)
+        Products of the first classes, and of the last ones.
+    degrees : array of shape (2, C)
+        The degrees of these products.
+    sums : array of shape (lanes,)
+        What the others do.
+    """
+
+    own: Floats
+    left: Floats
+    right: Floats
+    degrees: NDArray[np.int64]
+    sums: Floats

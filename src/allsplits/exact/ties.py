@@ -31,7 +31,7 @@ once (`distinct_rows`).
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,41 +39,14 @@ from scipy.optimize import brentq
 from scipy.special import gammaln, roots_legendre
 
 from allsplits.exact._kernels_ties import row_keys, sort_tied
-from allsplits.exact.kernel_types import Quadrature, Rows
+from allsplits.exact.kernel_types import Quadrature, Rows, TieRules
 
-__all__ = ["TieRules", "distinct_rows", "legendre_rules", "tie_rules"]
+__all__ = ["distinct_rows", "legendre_rules", "tie_rules"]
 
 Floats = NDArray[np.float64]
 #: log of what a rule may err by, of what lies beyond the window, and of larger draws than expected.
 _LOG_TINY = -64 * np.log(2.0)
 _LOG_UNLIKELY = -100 * np.log(2.0)
-
-
-class TieRules(NamedTuple):
-    """Gauss-Legendre rules on [0, 1], by their number of nodes.
-
-    Attributes
-    ----------
-    sizes : ndarray of int
-        Number of nodes of each rule, ascending.
-    starts : ndarray of int
-        Where the nodes of each rule begin.
-    spans : ndarray
-        The largest s = t·w that each rule integrates well enough.
-    nodes, weights : ndarray
-    reach : float
-        Items expected before the end of the window.
-    spread : float
-        L in m + √(2 m L) + L, beyond which no number of draws with mean m matters.
-    """
-
-    sizes: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    spans: Floats
-    nodes: Floats
-    weights: Floats
-    reach: float
-    spread: float
 
 
 @lru_cache(maxsize=8)

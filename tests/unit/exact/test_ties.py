@@ -16,7 +16,7 @@ from allsplits.exact._kernels_ties import (
     row_next,
     survive_tied,
 )
-from allsplits.exact.kernel_types import Rows
+from allsplits.exact.kernel_types import Rows, TimeRule
 from allsplits.exact.ties import distinct_rows, tie_rules
 
 TINY = 2.0**-60
@@ -27,14 +27,18 @@ def share_before(window: float, t: int, r: int) -> float:
     return float(betainc(r + 1, t - r, window))
 
 
-def integrated(rules, rule, panels, window, t, r) -> float:
+def integrated(rules, chosen, t, r) -> float:
     """The rule's value for the density of the (r+1)-th of t times, in log space."""
     total = 0.0
-    for q in range(panels * int(rules.sizes[rule])):
-        time, weight = node_of(rules, rule, panels, window, q)
+    for q in range(chosen.n_nodes):
+        time, weight = node_of(rules, chosen, q)
         log = np.log(float(t)) + _log_choose(t - 1, r) + r * np.log(time)
         total += weight * np.exp(log + (t - 1 - r) * np.log1p(-time))
     return total
+
+
+def time_rule(rules, number, panels, window):
+    return TimeRule(number, panels, window, panels * int(rules.sizes[number]))
 
 
 def _log_choose(n, k):
@@ -54,7 +58,7 @@ def test_every_rule_integrates_what_it_promises(k, which):
         for r in {0, 1, k // 2, k - 1, k}:
             if r < t:
                 expected = share_before(window, t, r)
-                found = integrated(rules, rule, 1, window, t, r)
+                found = integrated(rules, time_rule(rules, rule, 1, window), t, r)
                 # Logarithms of the density lose some digits; the rule itself does not.
                 assert abs(found - expected) < 1e-11, (t, r)
 
@@ -65,13 +69,13 @@ def test_panels_integrate_what_one_rule_cannot():
     for t in (1, 3, 50, 1500):
         panels = int(np.ceil(1500 / rules.spans[last]))
         for r in range(min(t, 6)):
-            assert abs(integrated(rules, last, panels, 1.0, t, r) - 1) < 1e-11
+            assert abs(integrated(rules, time_rule(rules, last, panels, 1.0), t, r) - 1) < 1e-11
 
 
-def chosen(k, group, pools, drawn):
+def rule_for(k, group, pools, drawn):
     members = np.arange(len(group))
-    return tie_rules(k), *choose_rule(
-        tie_rules(k), members, len(group), np.array(group), members, np.array(pools),
+    return tie_rules(k), choose_rule(
+        tie_rules(k), members, np.array(group), members, np.array(pools),
         np.array(drawn).reshape(len(group), -1),
     )  # fmt: skip
 
@@ -80,28 +84,29 @@ def chosen(k, group, pools, drawn):
 @pytest.mark.parametrize("size", [1, 2, 47, 48, 49, 64, 65, 130, 400, 5000])
 def test_a_rule_serves_all_draws_that_can_happen(k, size):
     """Mixtures of what can be drawn, at both sides of every number of nodes."""
-    rules, rule, panels, window = chosen(k, [size, 3], [size + 5, 9], [[size - 1], [3]])
-    assert panels == 1
+    rules, chosen = rule_for(k, [size, 3], [size + 5, 9], [[size - 1], [3]])
+    assert chosen.panels == 1
+    window = chosen.window
     expected = size * (size - 1) / (size + 5) + 1
     assert window == 1.0 or window * expected >= rules.reach * (1 - 1e-12)
     for t in {1, max(1, int(expected)), size + 2}:
         for r in range(min(t, k + 1)):
             truth = share_before(window, t, r)
-            assert abs(integrated(rules, rule, panels, window, t, r) - truth) < 1e-11
+            assert abs(integrated(rules, chosen, t, r) - truth) < 1e-11
 
 
 def test_few_draws_need_few_nodes_however_many_are_tied():
-    rules, rule, panels, window = chosen(5, [5000, 5000], [6000, 6000], [[5], [5]])
-    assert (panels, window, int(rules.sizes[rule])) == (1, 1.0, 5)
+    _, chosen = rule_for(5, [5000, 5000], [6000, 6000], [[5], [5]])
+    assert (chosen.panels, chosen.window, chosen.n_nodes) == (1, 1.0, 5)
 
 
-def test_parts_that_draw_very_differently_share_panels():
-    rules, rule, panels, window = chosen(3, [2000], [2000], [[0, 2000]])
-    assert window == 1.0
-    assert panels > 1
+def test_components_that_draw_very_differently_share_panels():
+    rules, chosen = rule_for(3, [2000], [2000], [[0, 2000]])
+    assert chosen.window == 1.0
+    assert chosen.panels > 1
     for t in (1, 10, 2000):
         for r in range(min(t, 4)):
-            assert abs(integrated(rules, rule, panels, window, t, r) - 1) < 1e-10
+            assert abs(integrated(rules, chosen, t, r) - 1) < 1e-10
 
 
 def hypergeometric(pool, drawn, n, b):

@@ -22,7 +22,7 @@ from allsplits.exact.answer import (
     Solver,
     answer_from_fractions,
 )
-from allsplits.exact.laws.class_counts.vote import component_weights
+from allsplits.exact.laws.class_counts.weights import component_weights
 from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.laws.fixed_size.vote import class_weights
 from allsplits.exact.question import Question

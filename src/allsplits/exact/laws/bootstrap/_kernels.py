@@ -20,6 +20,7 @@ from numba import njit
 
 from allsplits.exact._kernels import group_end, poisson_row
 from allsplits.exact._kernels_around import LANES, add_every_win
+from allsplits.exact.kernel_types import EveryWinWork, Quadrature, Voters
 
 __all__ = ["bootstrap_hits", "bootstrap_scores", "bootstrap_untied"]
 
@@ -188,10 +189,9 @@ def _untied_row(
                 for b in range(k + 1):
                     for x in range(n_ranks, LANES):
                         rows[present[m], b, x] = 0.0
-            add_every_win(
-                present, n_present, most, rows, k, share, nodes, weights, own, left, right,
-                degrees, sums, wins,
-            )  # fmt: skip
+            voters = Voters(present[:n_present], most, rows)
+            work = EveryWinWork(own, left, right, degrees, sums)
+            add_every_win(voters, k, share, Quadrature(nodes, weights), work, wins)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -4,108 +4,110 @@ The nearest training item of the right class stands somewhere, and before it the
 than R training items of other classes.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import group_end
-from allsplits.exact._kernels_draws import table_of_class
-from allsplits.exact._kernels_ties import choose_rule, node_of, row_before, row_next
+from allsplits.exact._kernels_ties import (
+    choose_rule,
+    meet_group,
+    new_walk,
+    node_of,
+    pass_group,
+    row_before,
+    row_next,
+    start_walk,
+)
 from allsplits.exact._kernels_votes import multiply
+from allsplits.exact.kernel_types import Walk
+from allsplits.exact.laws.class_counts._kernels_rows import choose_tables
 
-__all__ = ["hit_counts"]
+__all__ = ["score_ranked"]
+
+
+class _Work(NamedTuple):
+    """Scratch: flat_row[votes · components], first[component] and poly[votes, component]."""
+
+    walk: Walk
+    table_ids: np.ndarray
+    flat_row: np.ndarray
+    first: np.ndarray
+    poly: np.ndarray
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _work(n_classes, size, n_components):
+    return _Work(
+        new_walk(n_classes),
+        np.empty(n_classes, np.int64),
+        np.empty(size * n_components),
+        np.empty(n_components),
+        np.empty((size, n_components)),
+    )
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _multiply_others(own, present, time, draws, work):
+    """work.poly = the votes of all classes but `own` before the time; returns its degree."""
+    walk, poly, flat_row = work.walk, work.poly, work.flat_row
+    size, n_components = poly.shape
+    row = flat_row.reshape(size, n_components)
+    for p in range(n_components):
+        poly[0, p] = 1.0
+    degree = np.int64(0)
+    for d in present:
+        if d != own:
+            table = draws.lines[draws.starts[work.table_ids[d]] :]
+            top = min(walk.met[d], size - 1)
+            width = (top + 1) * n_components
+            row_before(table, walk.counts[d], walk.group[d], time, width, flat_row)
+            degree = multiply(poly, degree, row, top, size - 1, n_components)
+    return degree
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _add_group(own, present, members, draws, vote, work, out):
+    """out[component, column] += P(the nearest training item of class `own` is here, in time)."""
+    walk, mine = work.walk, work.table_ids[own]
+    n_components = out.shape[0]
+    chosen = choose_rule(
+        vote.tie_rules, members, walk.group, work.table_ids, draws.pools, draws.drawn
+    )
+    for q in range(chosen.n_nodes):
+        time, time_weight = node_of(vote.tie_rules, chosen, q)
+        row_next(
+            draws.lines[draws.starts[mine] :], draws.remaining[mine], draws.pools[mine],
+            walk.counts[own], walk.group[own], time, n_components, work.first,
+        )  # fmt: skip
+        degree = _multiply_others(own, present, time, draws, work)
+        for p in range(n_components):
+            for c in range(len(vote.ks)):
+                fewer = 0.0
+                for b in range(min(vote.ks[c] - 1, degree) + 1):
+                    fewer += work.poly[b, p]
+                out[p, c] += time_weight * work.first[p] * fewer
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def hit_counts(
-    indptr,
-    labels,
-    tied,
-    own,
-    start,
-    stop,
-    kinds,
-    table_of,
-    own_table_of,
-    starts,
-    pools,
-    drawn,
-    remaining,
-    tables,
-    depth,
-    average,
-    ks,
-    rules,
-    out,
-):
-    """out[i, part, c]: P(any of the R nearest training items has the right class), R = ks[c].
-
-    The nearest training item of the right class stands somewhere, and before it there must be
-    fewer than R training items of other classes.
-    """
-    n_parts, n_classes = out.shape[1], table_of.shape[1]
-    size = tables.shape[1] // n_parts
-    counts = np.zeros(n_classes, np.int64)
-    group = np.zeros(n_classes, np.int64)
-    seen = np.zeros(n_classes, np.bool_)
-    present = np.empty(n_classes, np.int64)
-    members = np.empty(n_classes, np.int64)
-    table_ids = np.empty(n_classes, np.int64)
-    flat_row = np.empty(size * n_parts)
-    row = flat_row.reshape(size, n_parts)
-    first = np.empty(n_parts)
-    poly = np.empty((size, n_parts))
+def score_ranked(rows, start, stop, draws, vote, out):
+    """out[i, component, c]: P(any of the ks[c] nearest training items has the right class)."""
+    n_components, n_classes = out.shape[1], draws.table_of.shape[1]
+    work = _work(n_classes, draws.lines.shape[1] // n_components, n_components)
+    walk = work.walk
     for i in range(start, stop):
-        for c in range(n_classes):
-            counts[c] = 0
-            seen[c] = False
-            table_ids[c] = table_of_class(kinds[i], c, own[i], table_of, own_table_of)
-        y = own[i]
+        own = np.int64(rows.own[i])
+        choose_tables(draws, i, own, work.table_ids)
+        start_walk(walk)
         n_present = np.int64(0)
-        position = indptr[i]
-        s = np.int64(0)
-        mine = table_ids[y]
-        while position < indptr[i + 1] and s < depth:
-            end = group_end(tied, position, indptr[i + 1], average)
-            g = end - position
-            n_members = np.int64(0)
-            for e in range(position, end):
-                c = labels[e]
-                if not seen[c]:
-                    seen[c] = True
-                    present[n_present] = c
-                    n_present += 1
-                if group[c] == 0:
-                    members[n_members] = c
-                    n_members += 1
-                group[c] += 1
-            rule, panels, window = choose_rule(
-                rules, members, n_members, group, table_ids, pools, drawn
-            )
-            for q in range(panels * rules.sizes[rule] if group[y] > 0 else 0):
-                time, time_weight = node_of(rules, rule, panels, window, q)
-                table = tables[starts[mine] :]
-                row_next(
-                    table, remaining[mine], pools[mine], counts[y], group[y], time, n_parts, first
-                )
-                for p in range(n_parts):
-                    poly[0, p] = 1.0
-                degree = np.int64(0)
-                for e in range(n_present):
-                    d = present[e]
-                    if d != y:
-                        table = tables[starts[table_ids[d]] :]
-                        top = min(counts[d] + group[d], size - 1)
-                        width = (top + 1) * n_parts
-                        row_before(table, counts[d], group[d], time, width, flat_row)
-                        degree = multiply(poly, degree, row, top, size - 1, n_parts)
-                for p in range(n_parts):
-                    for c in range(len(ks)):
-                        fewer = 0.0
-                        for b in range(min(ks[c] - 1, degree) + 1):
-                            fewer += poly[b, p]
-                        out[i, p, c] += time_weight * first[p] * fewer
-            for e in range(position, end):
-                counts[labels[e]] += 1
-                group[labels[e]] = 0
-            s += g
+        position, row_end = rows.indptr[i], rows.indptr[i + 1]
+        last = min(position + vote.depth, row_end)
+        while position < last:
+            end = group_end(rows.tied, position, row_end, vote.rule.average)
+            n_present, n_members = meet_group(rows.labels[position:end], walk, n_present)
+            members = walk.members[:n_members]
+            if walk.group[own] > 0:
+                _add_group(own, walk.present[:n_present], members, draws, vote, work, out[i])
+            pass_group(walk, members)
             position = end

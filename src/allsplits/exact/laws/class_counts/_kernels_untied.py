@@ -6,199 +6,193 @@ of a complete order, and from one rank to the next a single class changes; so `L
 through the products of the classes side by side. No class has more votes than it has items drawn.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels_around import LANES, add_every_win
-from allsplits.exact._kernels_draws import table_of_class
-from allsplits.exact._kernels_votes import (
-    add_any,
-    add_wins,
-    fewest_votes,
-    finished_votes,
-    last_open_vote,
+from allsplits.exact._kernels_votes import fewest_votes, finished_votes, last_open_vote
+from allsplits.exact.kernel_types import EveryWinWork, Reach, Voters, WinWork
+from allsplits.exact.laws.class_counts._kernels_rows import (
+    add_losses,
+    choose_tables,
+    is_pure,
+    set_certain,
 )
 
-__all__ = ["score_shots"]
+__all__ = ["score_untied"]
+
+
+class _Work(NamedTuple):
+    """Scratch.
+
+    counts and met: items of each class before some ranks, and with them. The next three are those
+    of `Voters`. every_wins[class, lane] is what `every` leads to.
+    """
+
+    counts: np.ndarray
+    met: np.ndarray
+    present: np.ndarray
+    most: np.ndarray
+    rows: np.ndarray
+    table_ids: np.ndarray
+    places: np.ndarray
+    win: WinWork
+    every: EveryWinWork
+    every_wins: np.ndarray
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _copy_votes(table_row, n_votes, part, n_parts, x, out):
-    """out[votes, x] = the part's entries of a row of a table, for fewer than n_votes."""
-    for b in range(n_votes):
-        out[b, x] = table_row[b * n_parts + part]
+def _work(n_classes, size, every_class):
+    n_around = n_classes if every_class else 1
+    return _Work(
+        np.empty(n_classes, np.int64),
+        np.empty(n_classes, np.int64),
+        np.empty(n_classes, np.int64),
+        np.empty(n_classes, np.int64),
+        np.empty((n_classes, size, LANES)),
+        np.empty(n_classes, np.int64),
+        np.empty(LANES, np.int64),
+        WinWork(
+            np.empty((size, LANES)),
+            np.empty((size, LANES)),
+            np.empty(n_classes, np.bool_),
+            np.empty((size, LANES)),
+        ),
+        EveryWinWork(
+            np.empty((n_around, LANES)),
+            np.empty((n_around, size, LANES)),
+            np.empty((n_around, size, LANES)),
+            np.empty((2, n_classes), np.int64),
+            np.empty(LANES),
+        ),
+        np.empty((n_around, LANES)),
+    )
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_ranks(
-    labels, position, n_ranks, counts, present, n_present, most, table_ids, starts, pools,
-    remaining, tables, part, n_parts, places, rows,
-):  # fmt: skip
+def _fill_ranks(labels, component, voters, draws, work):
     """rows[d, b, x]: b votes of class d before rank x; the class of rank x is drawn there.
 
     Moves the counts past these ranks.
     """
-    for m in range(n_present):
-        d = present[m]
-        place = starts[table_ids[d]] + counts[d]
+    rows, most, counts, places = voters.rows, voters.most, work.counts, work.places
+    n_ranks, n_components = len(labels), draws.drawn.shape[1]
+    for d in voters.present:
+        place = draws.starts[work.table_ids[d]] + counts[d]
         for x in range(n_ranks):
             places[x] = place
-            place += labels[position + x] == d
+            place += labels[x] == d
         for b in range(most[d] + 1):
-            column = b * n_parts + part
+            column = b * n_components + component
             for x in range(n_ranks):
-                rows[d, b, x] = tables[places[x], column]
+                rows[d, b, x] = draws.lines[places[x], column]
     for x in range(n_ranks):
-        d = labels[position + x]
-        t = table_ids[d]
-        scale = 1.0 / (pools[t] - counts[d])
+        d = labels[x]
+        t = work.table_ids[d]
+        scale = 1.0 / (draws.pools[t] - counts[d])
         for b in range(most[d] + 1):
-            rows[d, b, x] *= scale * remaining[t, b * n_parts + part]
+            rows[d, b, x] *= scale * draws.remaining[t, b * n_components + component]
         counts[d] += 1
     # Lanes beyond the ranks: one row of zeros makes all of their products zero.
-    for m in range(n_present if n_ranks < LANES else 0):
-        d = present[m]
-        for b in range(most[d] + 1):
-            for x in range(n_ranks, LANES):
-                rows[d, b, x] = 0.0
+    if n_ranks < LANES:
+        for d in voters.present:
+            for b in range(most[d] + 1):
+                for x in range(n_ranks, LANES):
+                    rows[d, b, x] = 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _meet_ranks(labels, position, n_ranks, most, drawn, table_ids, k_high, part, met, present):
-    """Count the classes of these ranks into `met`; `most` are votes they can have at the end."""
-    for x in range(n_ranks):
-        met[labels[position + x]] += 1
+def _meet_ranks(labels, component, k_most, draws, work):
+    """Who may vote at these ranks: the classes that are met, with no more votes than are drawn."""
+    for d in labels:
+        work.met[d] += 1
     n_present = np.int64(0)
-    for d in range(len(met)):
-        if met[d] > 0:
-            present[n_present] = d
+    for d in range(len(work.met)):
+        if work.met[d] > 0:
+            work.present[n_present] = d
             n_present += 1
-        most[d] = min(met[d], drawn[table_ids[d], part], k_high)
-    return n_present
+        work.most[d] = min(work.met[d], draws.drawn[work.table_ids[d], component], k_most)
+    return Voters(work.present[:n_present], work.most, work.rows)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_losses(
-    own, present, n_present, most, rows, v_low, k_low, k_high, share, ks, nodes, weights, is_free,
-    work, out,
-):  # fmt: skip
-    """out[column] += P(the vote of k ends at these ranks and `own` loses).
+def _open_vote(voters, k_low, component, draws, vote, work):
+    """Smallest k whose vote may still change after these ranks."""
+    n_components = draws.drawn.shape[1]
+    for d in voters.present:
+        line = draws.lines[draws.starts[work.table_ids[d]] + work.counts[d]]
+        for b in range(voters.most[d] + 1):
+            voters.rows[d, b, 0] = line[b * n_components + component]
+    return finished_votes(voters, np.int64(1), k_low, vote.k_most, vote.tol, work.win.poly)
 
-    That `own` has fewer than v_low votes is left out.
-    """
-    free, poly, wins = work[0], work[1], work[2]
-    v_high, k_open = last_open_vote(own, present, n_present, most)
-    k_open = min(k_open, k_high)
-    if k_open < k_low or v_high < v_low:
-        return
-    for k in range(k_low, k_open + 1):
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _start_row(own, work):
+    """Nothing is met or won yet."""
+    for d in range(len(work.counts)):
+        work.counts[d], work.met[d] = 0, 0
+    for m in range(len(work.every_wins)):
         for x in range(LANES):
-            wins[k, x] = 0.0
-    add_any(own, present, n_present, most, rows, LANES, v_low, v_high, k_low, k_open, poly, wins)
-    add_wins(
-        own, present, n_present, most, rows, LANES, max(v_low, 1), v_high, k_low, k_open, nodes,
-        weights, share, -1.0, free, poly, is_free, wins,
-    )  # fmt: skip
-    for c in range(len(ks)):
-        if k_low <= ks[c] <= k_open:
-            for x in range(LANES):
-                out[c] += wins[ks[c], x]
+            work.every_wins[m, x] = 0.0
+    for x in range(LANES):
+        work.rows[own, 0, x] = 1.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _is_pure(labels, first, last, own):
-    """Whether all labels are `own`: then nothing can be lost."""
-    for e in range(first, last):
-        if labels[e] != own:
-            return False
-    return True
+def _score_row(i, component, rows, draws, vote, work, out):
+    """Walk along row i, `LANES` ranks at once, until all of its votes are over: out[0, …]."""
+    own, rule = np.int64(rows.own[i]), vote.rule
+    first, row_end = rows.indptr[i], min(rows.indptr[i + 1], rows.indptr[i] + vote.depth)
+    choose_tables(draws, i, own, work.table_ids)
+    _start_row(own, work)
+    k_low, n_blocks = vote.k_least, 0
+    while first < row_end and k_low <= vote.k_most:
+        labels = rows.labels[first : min(first + LANES, row_end)]
+        own_line = draws.lines[draws.starts[work.table_ids[own]] + work.counts[own]]
+        voters = _meet_ranks(labels, component, vote.k_most, draws, work)
+        _fill_ranks(labels, component, voters, draws, work)
+        if rule.every_class:
+            add_every_win(
+                voters, vote.k_most, rule.share, vote.quadrature, work.every, work.every_wins
+            )
+        else:
+            # With many items of its own class before it, hardly any way to lose is left.
+            v_low = fewest_votes(
+                own_line, draws.drawn.shape[1], voters.most[own], vote.tol / vote.depth
+            )
+            v_high, k_open = last_open_vote(own, voters)
+            reach = Reach(v_low, v_high, k_low, min(k_open, vote.k_most))
+            if reach.k_low <= reach.k_high and v_low <= v_high:
+                add_losses(own, voters, reach, LANES, vote, work.win, out)
+        first += len(labels)
+        n_blocks += 1
+        if n_blocks < 4 or n_blocks % 4 == 0:
+            k_low = _open_vote(voters, k_low, component, draws, vote, work)
+    for c in range(out.shape[1]):
+        if rule.every_class:
+            for x in range(LANES):
+                out[0, c] += work.every_wins[c, x]
+        else:
+            out[0, c] = 1.0 - out[0, c]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def score_shots(
-    indptr, labels, own, start, stop, kinds, table_of, own_table_of, starts, pools, remaining,
-    tables, depth, drawn, every_class, share, ks, tol, nodes, weights, out,
-):  # fmt: skip
-    """out[i, part]: P(right) for each k, or with every_class P(each class) for the only k.
+def score_untied(rows, start, stop, draws, vote, out):
+    """out[i, component]: P(right) for each k, or with every_class P(each class) for the only k.
 
-    The parts are count vectors. With every_class P(class wins) is added up, otherwise P(own class
-    loses): many prefixes leave no way to lose, or only for small k. At most `tol` is left out on
-    the way, and a row stops when at most `tol` is left.
+    With every_class P(class wins) is added up, otherwise P(own class loses): many prefixes leave
+    no way to lose, or only for small k. At most `tol` is left out on the way, and a row stops when
+    at most `tol` is left.
     """
-    n_parts, n_classes = out.shape[1], table_of.shape[1]
-    size = tables.shape[1] // n_parts
-    # Filled with zeros below: np.zeros takes half a second to compile.
-    counts = np.empty(n_classes, np.int64)
-    met = np.empty(n_classes, np.int64)
-    most = np.empty(n_classes, np.int64)
-    present = np.empty(n_classes, np.int64)
-    table_ids = np.empty(n_classes, np.int64)
-    is_free = np.empty(n_classes, np.bool_)
-    places = np.empty(LANES, np.int64)
-    degrees = np.empty((2, n_classes), np.int64)
-    rows = np.empty((n_classes, size, LANES))
-    work = np.empty((3, size, LANES))
-    n_around = n_classes if every_class else 1
-    left = np.empty((n_around, size, LANES))
-    right = np.empty((n_around, size, LANES))
-    saved = np.empty((n_around, LANES))
-    wins = np.empty((n_around, LANES))
-    sums = np.empty(LANES)
-    k_least, k_high = ks[0], ks[0]
-    for k in ks:
-        k_least, k_high = min(k, k_least), max(k, k_high)
-    for item in range(start * n_parts, stop * n_parts):
-        i, part = item // n_parts, item % n_parts
-        y, position, row_end = own[i], indptr[i], min(indptr[i + 1], indptr[i] + depth)
-        if _is_pure(labels, position, row_end, y):
-            for c in range(1 if every_class else len(ks)):
-                out[i, part, y if every_class else c] = 1.0
-            continue
-        for d in range(n_classes):
-            table_ids[d] = table_of_class(kinds[i], d, y, table_of, own_table_of)
-            counts[d], met[d] = 0, 0
-        for m in range(n_around):
-            for x in range(LANES):
-                wins[m, x] = 0.0
-        k_low = k_least
-        n_blocks = 0
-        for x in range(LANES):
-            rows[y, 0, x] = 1.0
-        while position < row_end and k_low <= k_high:
-            n_ranks = min(LANES, row_end - position)
-            own_row = tables[starts[table_ids[y]] + counts[y]]
-            n_present = _meet_ranks(
-                labels, position, n_ranks, most, drawn, table_ids, k_high, part, met, present
-            )
-            _fill_ranks(
-                labels, position, n_ranks, counts, present, n_present, most, table_ids,
-                starts, pools, remaining, tables, part, n_parts, places, rows,
-            )  # fmt: skip
-            if every_class:
-                add_every_win(
-                    present, n_present, most, rows, k_high, share, nodes, weights, saved, left,
-                    right, degrees, sums, wins,
-                )  # fmt: skip
-            else:
-                # With many items of its own class before it, hardly any way to lose is left.
-                v_low = fewest_votes(own_row, n_parts, most[y], tol / depth)
-                _add_losses(
-                    y, present, n_present, most, rows, v_low, k_low, k_high, share, ks, nodes,
-                    weights, is_free, work, out[i, part],
-                )  # fmt: skip
-            position += n_ranks
-            n_blocks += 1
-            if n_blocks < 4 or n_blocks % 4 == 0:
-                for m in range(n_present):
-                    d = present[m]
-                    table_row = tables[starts[table_ids[d]] + counts[d]]
-                    _copy_votes(table_row, most[d] + 1, part, n_parts, 0, rows[d])
-                k_low = finished_votes(
-                    present, n_present, most, rows, np.int64(1), k_low, k_high, tol, work[1]
-                )
-        for c in range(n_classes if every_class else len(ks)):
-            if every_class:
-                for x in range(LANES):
-                    out[i, part, c] += wins[c, x]
-            else:
-                out[i, part, c] = 1.0 - out[i, part, c]
+    n_components = out.shape[1]
+    size = draws.lines.shape[1] // n_components
+    work = _work(draws.table_of.shape[1], size, vote.rule.every_class)
+    for item in range(start * n_components, stop * n_components):
+        i, component = item // n_components, item % n_components
+        here = out[i, component : component + 1]
+        if is_pure(rows, i, vote):
+            set_certain(rows.own[i], vote, here)
+        else:
+            _score_row(i, component, rows, draws, vote, work, here)

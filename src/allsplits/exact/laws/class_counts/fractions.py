@@ -8,17 +8,29 @@ t ≥ k-u training items, the other voters are a uniform (k-u)-subset of those t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import comb, prod
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits.exact.answer import Solver, in_fractions
+from allsplits.exact.laws.class_counts.draws import class_pools, query_kinds
+from allsplits.exact.laws.class_counts.weights import sample_weights
 from allsplits.exact.laws.fixed_size.fractions import groups_of
+from allsplits.exact.question import Question
 from allsplits.orders import NeighborOrder
 
-__all__ = ["exact_class_hits", "exact_class_right"]
+__all__ = [
+    "ExactRow",
+    "ExactValue",
+    "exact_class_hits",
+    "exact_class_right",
+    "exact_row",
+    "solve_in_fractions",
+]
 
 #: Voters from the prefix, voters from the group, training items in the group, tied rivals.
 State = tuple[int, int, int, int]
@@ -51,16 +63,31 @@ def _product(left: dict[State, int], right: dict[State, int], k: int) -> dict[St
     return result
 
 
-def _prefixes(
-    order: NeighborOrder, row: int, codes: NDArray[np.int32], average: bool
-) -> Iterator[tuple[dict[int, int], dict[int, int]]]:
-    """Class counts before each tie group, and in it."""
-    before: dict[int, int] = {}
+class ExactRow(NamedTuple):
+    """The class of a row, and its class counts before each tie group and in it."""
+
+    own: int
+    groups: list[tuple[dict[int, int], dict[int, int]]]
+
+
+def exact_row(order: NeighborOrder, row: int, codes: NDArray[np.int32], average: bool) -> ExactRow:
+    """A row of an order, counted."""
+    groups, before = [], dict[int, int]()
     for group in groups_of(order, row, average):
         labels = codes[group].tolist()
         tied = {c: labels.count(c) for c in set(labels)}
-        yield before, tied
+        groups.append((before, tied))
         before = {c: before.get(c, 0) + tied.get(c, 0) for c in before.keys() | tied.keys()}
+    return ExactRow(int(codes[order.first_row + row]), groups)
+
+
+class ExactValue(Protocol):
+    """The value of a row for one k, if train[c] of the pools[c] candidates of a class are drawn."""
+
+    def __call__(
+        self, row: ExactRow, pools: Sequence[int], train: Sequence[int], k: int, share: bool
+    ) -> Fraction:
+        """The value, in Fractions."""
 
 
 def _vote_ends_here(states: dict[State, int], k: int, share: bool) -> Fraction:
@@ -73,20 +100,11 @@ def _vote_ends_here(states: dict[State, int], k: int, share: bool) -> Fraction:
 
 
 def exact_class_right(
-    order: NeighborOrder,
-    row: int,
-    codes: NDArray[np.int32],
-    pools: Sequence[int],
-    train: Sequence[int],
-    k: int,
-    *,
-    average: bool,
-    share: bool,
+    row: ExactRow, pools: Sequence[int], train: Sequence[int], k: int, share: bool
 ) -> Fraction:
     """P(own class wins the vote of k)."""
-    own = int(codes[order.first_row + row])
-    total = Fraction(0)
-    for before, tied in _prefixes(order, row, codes, average):
+    own, total = row.own, Fraction(0)
+    for before, tied in row.groups:
         seen = before.keys() | tied.keys()
         if own not in seen:
             continue
@@ -117,21 +135,12 @@ def exact_class_right(
 
 
 def exact_class_hits(
-    order: NeighborOrder,
-    row: int,
-    codes: NDArray[np.int32],
-    pools: Sequence[int],
-    train: Sequence[int],
-    k: int,
-    *,
-    average: bool,
-    share: bool,
+    row: ExactRow, pools: Sequence[int], train: Sequence[int], k: int, share: bool
 ) -> Fraction:
     """P(any of the k nearest training items has the right class)."""
-    own = int(codes[order.first_row + row])
+    own, total = row.own, Fraction(0)
     k = min(k, sum(train))
-    total = Fraction(0)
-    for before, tied in _prefixes(order, row, codes, average):
+    for before, tied in row.groups:
         seen = before.keys() | tied.keys()
         unseen = prod(comb(pools[c], train[c]) for c in range(len(pools)) if c not in seen)
         states: dict[State, int] = {(0, 0, 0, 0): 1}
@@ -142,3 +151,34 @@ def exact_class_hits(
         total += _vote_ends_here(states, k, False) * unseen
     everything = prod(comb(pool, count) for pool, count in zip(pools, train, strict=True))
     return 1 - total / everything
+
+
+def solve_in_fractions(exact: ExactValue, question: Question) -> Solver:
+    """exact=True: Fractions for every sample, at full depth."""
+    codes, options = question.codes, question.options
+    pools, own_pools = class_pools(question)
+    kinds = query_kinds(question)
+    components = question.columns[0].law.components
+    weights = [
+        [component.weight * w for w in sample_weights(question, component)]
+        for component in components
+    ]
+    of_samples = [sum(parts, Fraction(0)) for parts in zip(*weights, strict=True)]
+
+    def line(order: NeighborOrder, row: int) -> list[Fraction | None]:
+        sample = order.first_row + row
+        if not of_samples[sample]:
+            return [None] * len(question.columns)
+        pool = pools[kinds[sample]].tolist()
+        pool[codes[sample]] = int(own_pools[kinds[sample], codes[sample]])
+        counted = exact_row(order, row, codes, options.average)
+        totals = [Fraction(0)] * len(question.columns)
+        for component, weight in zip(components, weights, strict=True):
+            if not weight[sample]:
+                continue
+            drawn = [min(pair) for pair in zip(pool, component.train, strict=True)]
+            for c, column in enumerate(question.columns):
+                totals[c] += weight[sample] * exact(counted, pool, drawn, column.k, options.share)
+        return [total / of_samples[sample] for total in totals]
+
+    return in_fractions(line, question.n_samples - 1, of_samples)

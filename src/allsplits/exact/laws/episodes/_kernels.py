@@ -7,31 +7,104 @@ averages to an elementary symmetric polynomial of the s, divided by the number o
 item that may be the nearest; in a tie group, a class at a time node) are put side by side.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import group_end
-from allsplits.exact._kernels_ties import choose_rule, first_tied, node_of, survive_tied
-from allsplits.exact.laws.class_counts._kernels_nearest import has_ties
+from allsplits.exact._kernels_ties import (
+    choose_rule,
+    first_tied,
+    has_ties,
+    meet_group,
+    new_walk,
+    node_of,
+    pass_group,
+    start_walk,
+    survive_tied,
+)
+from allsplits.exact.kernel_types import Walk
 
-__all__ = ["episode_scores"]
+__all__ = ["EpisodeTables", "score_episodes"]
 
 
 #: Cases side by side.
 LANES = 32
 
 
+class EpisodeTables(NamedTuple):
+    """Episodes of n_way classes with k_shot support items each, from classes of these sizes.
+
+    starts[is own, class] tells where the tables of a class begin, for queries of other classes and
+    its own (a candidate less): how likely it is silent after 0, 1, … of its items, and how likely
+    the next is its first.
+    """
+
+    n_way: int
+    k_shot: int
+    sizes: np.ndarray
+    starts: np.ndarray
+    silent: np.ndarray
+    first: np.ndarray
+
+
+class _Cases(NamedTuple):
+    """Items that may be the nearest, side by side.
+
+    silent[class, lane] is the chance that a class has no support item before, 0 for the item's
+    own class; classes[lane] and factors[lane] are the item's class and chance; means: scratch.
+    """
+
+    silent: np.ndarray
+    classes: np.ndarray
+    factors: np.ndarray
+    means: np.ndarray
+
+
+class _Work(NamedTuple):
+    """Scratch, one entry per class: chances to be silent before a tie group and at a time in it."""
+
+    walk: Walk
+    numbers: np.ndarray
+    pools: np.ndarray
+    drawn: np.ndarray
+    silent_before: np.ndarray
+    silent: np.ndarray
+    places: np.ndarray
+    cases: _Cases
+
+
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _mean_products(cases, y, m, means):
-    """means[r, x] = mean over all r-subsets of the classes but y of the products of cases[:, x].
+def _work(n_classes, n_way, k_shot):
+    return _Work(
+        new_walk(n_classes),
+        np.arange(n_classes),
+        np.empty(n_classes, np.int64),
+        np.full((n_classes, 1), k_shot),
+        np.empty(n_classes),
+        np.empty(n_classes),
+        np.empty(n_classes, np.int64),
+        _Cases(
+            np.zeros((n_classes, LANES)),
+            np.empty(LANES, np.int64),
+            np.empty(LANES),
+            np.empty((n_way, LANES)),
+        ),
+    )
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _mean_products(silent, y, m, means):
+    """means[r, x] = mean over all r-subsets of the classes but y of the products of silent[:, x].
 
     For r = m - 1 and m; fewer are on the way.
     """
     for r in range(m + 1):
         for x in range(LANES):
             means[r, x] = 1.0 if r == 0 else 0.0
-    n_others, met = len(cases) - 1, 0
-    for d in range(len(cases)):
+    n_others, met = len(silent) - 1, 0
+    for d in range(len(silent)):
         if d == y:
             continue
         met += 1
@@ -40,179 +113,145 @@ def _mean_products(cases, y, m, means):
             # C(n, r-1)/C(n, r): sums of products over all r-subsets, divided by their number.
             ratio = r / (n_others - r + 1.0)
             for x in range(LANES):
-                means[r, x] += ratio * cases[d, x] * means[r - 1, x]
+                means[r, x] += ratio * silent[d, x] * means[r - 1, x]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_cases(n_cases, cases, y, n_way, classes, factors, means, every_class, out):
+def _add_cases(n_cases, y, n_way, every_class, cases, out):
     """Add up the cases: the other classes of the episode are silent so far."""
-    m, n_others = n_way - 1, len(cases) - 1
-    _mean_products(cases, y, m, means)
+    m, n_others = n_way - 1, len(cases.silent) - 1
+    _mean_products(cases.silent, y, m, cases.means)
     # d is in the episode of y with probability m/n, and products that hold d are zero: the mean
     # over all (m-1)-subsets of n classes is that of the subsets without d times (n-m+1)/n.
     of_others = m / (n_others - m + 1.0)
     for x in range(n_cases):
-        mean = means[m, x] if classes[x] == y else of_others * means[m - 1, x]
-        out[classes[x] if every_class else 0] += factors[x] * mean
+        d = cases.classes[x]
+        mean = cases.means[m, x] if d == y else of_others * cases.means[m - 1, x]
+        out[d if every_class else 0] += cases.factors[x] * mean
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _put_case(x, d, y, first, silent, cases, classes, factors):
+def _put_case(x, d, y, first, silent, cases):
     """Case x: an item of class d is the first of its class with the probability `first`."""
     for c in range(len(silent)):
-        cases[c, x] = silent[c]
-    cases[d, x] = 0.0
-    classes[x] = d
-    factors[x] = first if d == y else first * silent[y]
+        cases.silent[c, x] = silent[c]
+    cases.silent[d, x] = 0.0
+    cases.classes[x] = d
+    cases.factors[x] = first if d == y else first * silent[y]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _own_untied(
-    labels, first, last, y, n_way, places, silent, firsts, cases, classes, factors, means, out
-):
+def _own_untied(labels, y, tables, places, cases, out):
     """P(right) of a row without ties: one case for each item of the query's own class."""
     n_cases = np.int64(0)
-    for e in range(first, last):
+    for e in range(len(labels)):
         d = labels[e]
         if d == y:
             for c in range(len(places)):
-                cases[c, n_cases] = silent[places[c]]
-            classes[n_cases] = d
-            factors[n_cases] = firsts[places[d]]
+                cases.silent[c, n_cases] = tables.silent[places[c]]
+            cases.classes[n_cases] = d
+            cases.factors[n_cases] = tables.first[places[d]]
             n_cases += 1
         places[d] += 1
-        if n_cases == LANES or e == last - 1:
-            _add_cases(n_cases, cases, y, n_way, classes, factors, means, False, out)
+        if n_cases == LANES or e == len(labels) - 1:
+            _add_cases(n_cases, y, tables.n_way, False, cases, out)
             n_cases = np.int64(0)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _every_untied(
-    labels, first, last, y, n_way, places, silent, firsts, cases, factors, means, out
-):
+def _every_untied(labels, y, tables, places, cases, out):
     """P(each class) of a row without ties: one case for each item."""
-    for start in range(first, last, LANES):
-        classes = labels[start : min(start + LANES, last)]
+    for start in range(0, len(labels), LANES):
+        classes = labels[start : min(start + LANES, len(labels))]
         for c in range(len(places)):
             place = places[c]
             for x in range(len(classes)):
-                cases[c, x] = silent[place]
+                cases.silent[c, x] = tables.silent[place]
                 place += classes[x] == c
         for x in range(len(classes)):
             d = classes[x]
-            factors[x] = firsts[places[d]] * (1.0 if d == y else cases[y, x])
+            cases.factors[x] = tables.first[places[d]] * (1.0 if d == y else cases.silent[y, x])
             places[d] += 1
-            cases[d, x] = 0.0
-        _add_cases(len(classes), cases, y, n_way, classes, factors, means, True, out)
+            cases.silent[d, x] = 0.0
+            cases.classes[x] = d
+        _add_cases(len(classes), y, tables.n_way, True, cases, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _pass_group(members, n_members, counts, group, pools, k_shot, silent_before, silent):
+def _add_group(n_cases, y, members, tables, every_class, tie_rules, work, out):
+    """Cases of a tie group: its classes at each time node. Returns how many are not added up."""
+    counts, group, pools, k_shot = work.walk.counts, work.walk.group, work.pools, tables.k_shot
+    several = len(members) > 1 or group[members[0]] > 1
+    chosen = choose_rule(tie_rules, members, group, work.numbers, pools, work.drawn)
+    for q in range(chosen.n_nodes):
+        time, time_weight = node_of(tie_rules, chosen, q)
+        if several:
+            for d in members:
+                work.silent[d] = work.silent_before[d] * survive_tied(
+                    pools[d], k_shot, counts[d], group[d], time
+                )
+        for d in members:
+            if not (every_class or d == y):
+                continue
+            first = work.silent_before[d] * time_weight
+            if several:
+                first *= first_tied(pools[d], k_shot, counts[d], group[d], time)
+            else:
+                first *= k_shot / (pools[d] - counts[d])
+            _put_case(n_cases, d, y, first, work.silent, work.cases)
+            n_cases += 1
+            if n_cases == LANES:
+                _add_cases(n_cases, y, tables.n_way, every_class, work.cases, out)
+                n_cases = np.int64(0)
+    return n_cases
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _pass_group(members, k_shot, work):
     """Chances to be silent after a whole tie group."""
-    for m in range(n_members):
-        d = members[m]
-        for passed in range(group[d]):
-            left = pools[d] - counts[d] - passed
-            silent_before[d] *= max(left - k_shot, 0) / left
-        silent[d] = silent_before[d]
-        counts[d] += group[d]
-        group[d] = 0
+    for d in members:
+        for passed in range(work.walk.group[d]):
+            left = work.pools[d] - work.walk.counts[d] - passed
+            work.silent_before[d] *= max(left - k_shot, 0) / left
+        work.silent[d] = work.silent_before[d]
+    pass_group(work.walk, members)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _score_tied(i, rows, tables, every_class, tie_rules, work, out):
+    """P(right) or P(each class) of a row with tied distances, one tie group after the other."""
+    walk, y = work.walk, np.int64(rows.own[i])
+    start_walk(walk)
+    for d in range(len(tables.sizes)):
+        work.silent_before[d], work.silent[d] = 1.0, 1.0
+        work.pools[d] = tables.sizes[d] - (1 if d == y else 0)
+    n_cases = np.int64(0)
+    position, row_end = rows.indptr[i], rows.indptr[i + 1]
+    while position < row_end:
+        end = group_end(rows.tied, position, row_end, True)
+        _, n_members = meet_group(rows.labels[position:end], walk, np.int64(0))
+        members = walk.members[:n_members]
+        if every_class or walk.group[y] > 0:
+            n_cases = _add_group(n_cases, y, members, tables, every_class, tie_rules, work, out)
+        _pass_group(members, tables.k_shot, work)
+        position = end
+    _add_cases(n_cases, y, tables.n_way, every_class, work.cases, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def episode_scores(
-    indptr,
-    labels,
-    tied,
-    own,
-    start,
-    stop,
-    sizes,
-    n_way,
-    k_shot,
-    every_class,
-    average,
-    rules,
-    starts,
-    silent_of,
-    first_of,
-    out,
-):
-    """P(right) in out[i, 0], or with every_class P(each class) in out[i, class].
-
-    Tables, for candidates with and without the query: from starts[is own, class] on, the chances
-    that a class is silent after 0, 1, … of its items, and that the next is its first.
-    """
-    n_classes = len(sizes)
-    counts = np.zeros(n_classes, np.int64)
-    group = np.zeros(n_classes, np.int64)
-    members = np.empty(n_classes, np.int64)
-    silent_before = np.empty(n_classes)
-    silent = np.empty(n_classes)
-    cases = np.zeros((n_classes, LANES))
-    places = np.empty(n_classes, np.int64)
-    classes = np.empty(LANES, np.int64)
-    factors = np.empty(LANES)
-    means = np.empty((n_way, LANES))
-    numbers = np.arange(n_classes)
-    pools = np.empty(n_classes, np.int64)
-    drawn = np.full((n_classes, 1), k_shot)
+def score_episodes(rows, start, stop, tables, rule, tie_rules, out):
+    """P(right) in out[i, 0], or with every_class P(each class) in out[i, class]."""
+    n_classes = len(tables.sizes)
+    work = _work(n_classes, tables.n_way, tables.k_shot)
     for i in range(start, stop):
-        y = own[i]
-        if not (average and has_ties(tied, indptr[i], indptr[i + 1])):
-            for d in range(n_classes):
-                places[d] = starts[1 if d == y else 0, d]
-            if every_class:
-                _every_untied(
-                    labels, indptr[i], indptr[i + 1], y, n_way, places, silent_of, first_of,
-                    cases, factors, means, out[i],
-                )  # fmt: skip
-            else:
-                _own_untied(
-                    labels, indptr[i], indptr[i + 1], y, n_way, places, silent_of, first_of,
-                    cases, classes, factors, means, out[i],
-                )  # fmt: skip
+        first, last, y = rows.indptr[i], rows.indptr[i + 1], np.int64(rows.own[i])
+        if rule.average and has_ties(rows.tied[first:last]):
+            _score_tied(i, rows, tables, rule.every_class, tie_rules, work, out[i])
             continue
         for d in range(n_classes):
-            counts[d], silent_before[d], silent[d] = 0, 1.0, 1.0
-            pools[d] = sizes[d] - (1 if d == y else 0)
-        n_cases = np.int64(0)
-        position = indptr[i]
-        while position < indptr[i + 1]:
-            end = group_end(tied, position, indptr[i + 1], average)
-            n_members = 0
-            for e in range(position, end):
-                d = labels[e]
-                if group[d] == 0:
-                    members[n_members] = d
-                    n_members += 1
-                group[d] += 1
-            rule, panels, window = choose_rule(
-                rules, members, n_members, group, numbers, pools, drawn
-            )
-            matters = every_class or group[y] > 0
-            for q in range(panels * rules.sizes[rule] if matters else 0):
-                time, time_weight = node_of(rules, rule, panels, window, q)
-                for m in range(n_members if end - position > 1 else 0):
-                    d = members[m]
-                    silent[d] = silent_before[d] * survive_tied(
-                        pools[d], k_shot, counts[d], group[d], time
-                    )
-                for m in range(n_members):
-                    d = members[m]
-                    if not (every_class or d == y):
-                        continue
-                    first = silent_before[d] * time_weight
-                    if end - position > 1:
-                        first *= first_tied(pools[d], k_shot, counts[d], group[d], time)
-                    else:
-                        first *= k_shot / (pools[d] - counts[d])
-                    _put_case(n_cases, d, y, first, silent, cases, classes, factors)
-                    n_cases += 1
-                    if n_cases == LANES:
-                        _add_cases(n_cases, cases, y, n_way, classes, factors, means,
-                                   every_class, out[i])  # fmt: skip
-                        n_cases = np.int64(0)
-            _pass_group(members, n_members, counts, group, pools, k_shot, silent_before, silent)
-            position = end
-        _add_cases(n_cases, cases, y, n_way, classes, factors, means, every_class, out[i])
+            work.places[d] = tables.starts[1 if d == y else 0, d]
+        labels = rows.labels[first:last]
+        if rule.every_class:
+            _every_untied(labels, y, tables, work.places, work.cases, out[i])
+        else:
+            _own_untied(labels, y, tables, work.places, work.cases, out[i])

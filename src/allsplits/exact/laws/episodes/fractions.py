@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import comb
 
-from allsplits.exact.laws.class_counts.fractions import exact_class_right
+from allsplits.exact.laws.class_counts.fractions import exact_class_right, exact_row
 from allsplits.exact.question import Question
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
@@ -32,16 +32,14 @@ def every_class_set(
         )
 
     def line(order: NeighborOrder, row: int) -> list[Fraction]:
-        y = int(codes[order.first_row + row])
+        counted = exact_row(order, row, codes, question.options.average)
+        y = counted.own
         pools = [size - (c == y) for c, size in enumerate(law.class_sizes)]
         rest = [c for c in range(n_classes) if c != y]
         total = Fraction(0)
         for chosen in combinations(rest, law.n_way - 1):
             train = [law.k_shot if c == y or c in chosen else 0 for c in range(n_classes)]
-            total += exact_class_right(
-                order, row, codes, pools, train, 1,
-                average=question.options.average, share=question.options.share,
-            )  # fmt: skip
+            total += exact_class_right(counted, pools, train, 1, question.options.share)
         return [total / n_sets] * len(question.columns)
 
     return line

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from allsplits._threads import map_row_ranges
 from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows, in_fractions
 from allsplits.exact.effort import episode_seconds
-from allsplits.exact.laws.episodes._kernels import episode_scores
+from allsplits.exact.kernel_types import Rows, Rule
+from allsplits.exact.laws.episodes._kernels import EpisodeTables, score_episodes
 from allsplits.exact.laws.episodes.fractions import every_class_set
 from allsplits.exact.masses import UNIT_ROUNDOFF
 from allsplits.exact.question import Question, neighbor_labels, own_rows
@@ -38,31 +39,26 @@ class _EpisodeVote:
     """P(right) of the rows of a block, or P(every class) if values of samples are wanted."""
 
     def __init__(self, question: Question, law: EpisodeLaw) -> None:
-        self.law, self.codes, self.average = law, question.codes, question.options.average
-        self.classes = question.want_samples
-        self.width = question.width
-        self.sizes = np.array(law.class_sizes)
-        self.rules = tie_rules(1)
-        self.tables = _silence_tables(self.sizes, law.k_shot)
+        self.codes, self.width = question.codes, question.width
+        self.rule = Rule(question.want_samples, question.options.average, question.options.share)
+        self.tie_rules = tie_rules(1)
+        self.tables = _episode_tables(law)
 
-    def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
+    def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
         labels, own = neighbor_labels(order, self.codes), self.codes[own_rows(order)]
+        rows = Rows(order.indptr, labels, order.tied, own)
         out = np.zeros((order.n_samples, self.width))
-        map_row_ranges(
-            lambda start, stop: episode_scores(
-                order.indptr, labels, order.tied, own, start, stop, self.sizes, self.law.n_way,
-                self.law.k_shot, self.classes, self.average, self.rules, *self.tables, out,
-            ),
-            order.n_samples,
-            n_threads,
-        )  # fmt: skip
+
+        def score(start: int, stop: int) -> None:
+            score_episodes(rows, start, stop, self.tables, self.rule, self.tie_rules, out)
+
+        map_row_ranges(score, order.n_samples, n_threads)
         return out
 
 
-def _silence_tables(
-    sizes: NDArray[np.int64], k_shot: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """(starts[is own, class], silent, first): by ratios, for all items of each class."""
+def _episode_tables(law: EpisodeLaw) -> EpisodeTables:
+    """By ratios, for all items of each class."""
+    sizes, k_shot = np.array(law.class_sizes), law.k_shot
     pools = np.stack([sizes, sizes - 1])
     ends = np.cumsum(pools + 1)
     silent, first = np.empty(ends[-1]), np.empty(ends[-1])
@@ -71,7 +67,8 @@ def _silence_tables(
         here = slice(end - pool - 1, end)
         silent[here] = np.cumprod(np.append(1.0, np.maximum(left - k_shot, 0) / left))
         first[here] = np.append(silent[here][:-1] * k_shot / left, 0.0)
-    return (ends - pools.ravel() - 1).reshape(pools.shape), silent, first
+    starts = (ends - pools.ravel() - 1).reshape(pools.shape)
+    return EpisodeTables(law.n_way, k_shot, sizes, starts, silent, first)
 
 
 def solve_episodes(question: Question) -> Solver:

@@ -17,6 +17,7 @@ from numba import njit
 
 from allsplits.exact._kernels import group_end
 from allsplits.exact._kernels_votes import add_wins
+from allsplits.exact.kernel_types import Quadrature, Reach, Voters, WinWork
 
 __all__ = ["group_scores"]
 
@@ -130,30 +131,15 @@ def _add_bunch(
         for x in range(k + 1):
             rows[d, x, 0] = _choose(bunch[d], x - votes[d]) if x >= votes[d] else 0.0
     all_ways = _choose(t, i)
+    voters = Voters(present[:n_present], most, rows)
+    quadrature = Quadrature(nodes, weights)
+    work = WinWork(free, poly, is_free, wins)
     for e in range(n_present):
         target = present[e]
         if every_class or target == own:
             wins[k, 0] = 0.0
-            add_wins(
-                target,
-                present,
-                n_present,
-                most,
-                rows,
-                np.int64(1),
-                np.int64(1),
-                most[target],
-                k,
-                k,
-                nodes,
-                weights,
-                share,
-                scale / all_ways,
-                free,
-                poly,
-                is_free,
-                wins,
-            )
+            reach = Reach(np.int64(1), most[target], k, k)
+            add_wins(target, voters, reach, share, quadrature, scale / all_ways, np.int64(1), work)
             out[target if every_class else column] += wins[k, 0]
 
 

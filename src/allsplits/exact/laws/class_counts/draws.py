@@ -1,0 +1,71 @@
+"""What a law of class counts draws: candidates of each class, and the tables the kernels need."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits.exact._kernels_draws import hypergeometric_table
+from allsplits.exact.laws.class_counts.kernel_types import Draws
+from allsplits.exact.question import Question
+
+__all__ = ["DrawTables", "class_pools", "query_kinds"]
+
+Floats = NDArray[np.float64]
+
+
+def class_pools(question: Question) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Candidates of each class for a query of another class, and of the class itself."""
+    if question.exclusion is not None:
+        pools, own_pools = question.exclusion.pools(question.codes, question.n_classes)
+        return pools, own_pools
+    sizes = np.bincount(question.codes, minlength=question.n_classes)[None, :]
+    return sizes, sizes - 1
+
+
+def query_kinds(question: Question) -> NDArray[np.int32]:
+    """The kind of each sample as a query: which line of the pools holds for it."""
+    if question.exclusion is not None:
+        return question.exclusion.groups
+    return np.zeros_like(question.codes)
+
+
+class DrawTables:
+    """Hypergeometric tables of all components, trains[component, class], for up to b_max votes."""
+
+    def __init__(self, question: Question, trains: NDArray[np.int64], b_max: int) -> None:
+        both = np.stack(class_pools(question))[..., None]
+        drawn = np.minimum(trains.T, both)
+        each = np.concatenate([both, drawn], axis=-1).reshape(-1, 1 + len(trains))
+        distinct, ids = np.unique(each, axis=0, return_inverse=True)
+        self.pools = np.ascontiguousarray(distinct[:, 0])
+        self.drawn = np.ascontiguousarray(distinct[:, 1:])
+        self.table_of, self.own_table_of = ids.reshape(both.shape[:-1])
+        left = self.drawn[:, None, :] - np.arange(b_max + 1)[:, None]
+        self.remaining = np.maximum(left, 0).reshape(len(distinct), -1).astype(np.float64)
+        self.b_max = b_max
+        # One tuple, replaced as a whole: several threads may look while one makes longer tables.
+        self._made: tuple[int, NDArray[np.int64], Floats] | None = None
+
+    def for_rows(self, kinds: NDArray[np.int32], longest: int) -> Draws:
+        """What the kernels see of queries of these kinds, in rows of up to `longest` items."""
+        made = self._made
+        if made is None or longest > made[0]:
+            made = self._made = (longest, *self._tables(longest))
+        return Draws(
+            kinds, self.table_of, self.own_table_of, self.pools, self.drawn, self.remaining,
+            made[1], made[2],
+        )  # fmt: skip
+
+    def _tables(self, longest: int) -> tuple[NDArray[np.int64], Floats]:
+        """Where each table starts, and their lines."""
+        heights = np.minimum(self.pools, longest) + 1
+        starts = np.concatenate([[0], np.cumsum(heights)])
+        n_components = self.drawn.shape[1]
+        lines = np.empty((starts[-1], (self.b_max + 1) * n_components))
+        for t, pool in enumerate(self.pools):
+            table = lines[starts[t] : starts[t + 1]]
+            cube = table.reshape(len(table), self.b_max + 1, n_components)
+            for component, drawn in enumerate(self.drawn[t]):
+                hypergeometric_table(pool, drawn, len(table) - 1, self.b_max, cube[:, :, component])
+        return starts, lines

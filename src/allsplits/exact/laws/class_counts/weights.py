@@ -1,0 +1,46 @@
+"""What each sample counts in the splits of a component."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits.exact.laws.class_counts.draws import class_pools
+from allsplits.exact.question import Question
+from allsplits.splits import CountsComponent
+
+__all__ = ["component_weights", "float_weights", "sample_weights"]
+
+
+def component_weights(question: Question, component: CountsComponent) -> list[Fraction]:
+    """What a sample of each class counts in a split with these counts."""
+    sizes = np.bincount(question.codes, minlength=question.n_classes).tolist()
+    tested = sum(component.test)
+    present = sum(1 for count in component.test if count)
+    return [
+        Fraction(int(count > 0), present * size)
+        if question.balanced
+        else Fraction(count, size * tested)
+        for count, size in zip(component.test, sizes, strict=True)
+    ]
+
+
+def sample_weights(question: Question, component: CountsComponent) -> list[Fraction]:
+    """What each sample counts. With an exclusion every query that can be answered counts alike."""
+    if question.exclusion is None:
+        per_class = component_weights(question, component)
+        return [per_class[code] for code in question.codes.tolist()]
+    _, own_pools = class_pools(question)
+    can_be_right = own_pools[question.exclusion.groups, question.codes] > 0
+    each = Fraction(1, int(can_be_right.sum()))
+    return [each if valid else Fraction(0) for valid in can_be_right]
+
+
+def float_weights(question: Question, component: CountsComponent) -> NDArray[np.float64]:
+    """The same as floats, times the share of splits that have these counts."""
+    if question.exclusion is None:
+        per_class = [float(component.weight * w) for w in component_weights(question, component)]
+        return np.array(per_class)[question.codes]
+    return np.array([float(component.weight * w) for w in sample_weights(question, component)])
