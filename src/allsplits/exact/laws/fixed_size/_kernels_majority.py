@@ -126,7 +126,7 @@ def _fill_wins(n_own, rivals, n_rivals, j, k_range, share, ways, work):
         wins[k] /= table[j, k]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _meet(labels, position, end, met, n_present):
     """Count a tie group; returns how many classes were met, and whether it holds several."""
     mixed = False

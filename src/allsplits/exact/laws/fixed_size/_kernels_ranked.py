@@ -7,8 +7,8 @@ class, nobody of the class is among the R voters with probability T[o, 0] · T[j
 import numpy as np
 from numba import njit
 
-from allsplits.exact._kernels import binomial_row, tie_weights
-from allsplits.exact.laws.fixed_size._kernels_own import next_group, own_among
+from allsplits.exact._kernels import binomial_row, group_end, tie_weights
+from allsplits.exact.laws.fixed_size._kernels_own import count_own, own_among
 
 __all__ = ["hit_columns"]
 
@@ -27,8 +27,9 @@ def hit_columns(rows, start, stop, average, columns, table, out):
         s = np.int64(0)
         n_own = np.int64(0)
         while s < depth:
-            end, g_own = next_group(rows, i, position, average)
+            end = group_end(rows.tied, position, rows.indptr[i + 1], average)
             g = end - position
+            g_own = count_own(rows.labels, position, end, rows.own[i])
             mixed = 0 < g_own < g
             if mixed:
                 phi = k_max / (k_max + g + 1.0)

@@ -3,8 +3,8 @@
 import numpy as np
 from numba import njit
 
-from allsplits.exact._kernels import draw_one_more
-from allsplits.exact.laws.fixed_size._kernels_own import next_group, own_among
+from allsplits.exact._kernels import draw_one_more, group_end
+from allsplits.exact.laws.fixed_size._kernels_own import count_own, own_among
 
 __all__ = [
     "count_nearest",
@@ -30,8 +30,9 @@ def count_prefixes(rows, average, table, keys, sizes):
         s = np.int64(0)
         n_own = np.int64(0)
         while s < depth:
-            end, g_own = next_group(rows, i, position, average)
+            end = group_end(rows.tied, position, rows.indptr[i + 1], average)
             g = end - position
+            g_own = count_own(rows.labels, position, end, rows.own[i])
             mixed = 0 < g_own < g
             if mixed:
                 keys[n_keys] = (
@@ -123,8 +124,9 @@ def count_nearest(rows, kinds, average, hits, keys, members):
         position = rows.indptr[i]
         s = np.int64(0)
         while position < rows.indptr[i + 1]:
-            end, g_own = next_group(rows, i, position, average)
+            end = group_end(rows.tied, position, rows.indptr[i + 1], average)
             g = end - position
+            g_own = count_own(rows.labels, position, end, rows.own[i])
             if g_own == g:
                 for r in range(s + 1, s + g + 1):
                     hits[kinds[i], r] += 1

@@ -55,7 +55,7 @@ class _Ending(NamedTuple):
     phi: float
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def make_tied_work(n_classes, n_columns, size):
     """Scratch for votes of fewer than `size`."""
     return TiedWork(
@@ -144,7 +144,7 @@ def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
                     added[c] += scale * table[n_own, v - beta] * row[beta] * total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _weigh_votes(s, g, columns, table, work):
     """Fill active and omegas for the group of g items that follows s; which votes end in it."""
     k_max = table.shape[1] - 1
