@@ -27,7 +27,7 @@ from allsplits.exact.laws.groups._kernels_outcomes import (
     tie_work,
 )
 
-__all__ = ["Draws", "Groups", "group_scores"]
+__all__ = ["GroupDraws", "Groups", "group_scores"]
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -40,7 +40,7 @@ class Groups(NamedTuple):
     of_rows: NDArray[np.int32]
 
 
-class Draws(NamedTuple):
+class GroupDraws(NamedTuple):
     """How groups are drawn.
 
     Attributes

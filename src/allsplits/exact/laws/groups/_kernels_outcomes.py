@@ -81,7 +81,7 @@ def tie_work(n_classes, k_max, quadrature):
     return TieWork(np.zeros(n_classes, np.int64), voters, win, quadrature)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _list_voters(votes, k, work):
     """The classes with votes or training items in the group, and their ways to have x votes."""
     present, most, rows = work.voters
@@ -96,7 +96,7 @@ def _list_voters(votes, k, work):
     return Voters(present[:n_present], most, rows)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def add_tie_group(column, k, own, branch_votes, rule, weight, work, out):
     """Add the outcome of a vote of k that ends in the tied training items, after these votes."""
     votes, total = branch_votes

@@ -13,7 +13,7 @@ from allsplits._threads import map_row_ranges
 from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows
 from allsplits.exact.effort import group_seconds
 from allsplits.exact.kernel_types import Rows
-from allsplits.exact.laws.groups._kernels import Draws, Groups, group_scores
+from allsplits.exact.laws.groups._kernels import GroupDraws, Groups, group_scores
 from allsplits.exact.laws.groups._kernels_outcomes import Ballot, VoteRule
 from allsplits.exact.laws.groups.fractions import solve_in_fractions
 from allsplits.exact.masses import UNIT_ROUNDOFF
@@ -57,7 +57,7 @@ class _GroupVote:
         self.quadrature = legendre_rules(self.k_max // 2 + 1 if options.share else 0)
         rule = VoteRule(question.wants_classes, question.vote == "ranked", options.share)
         self.ballot = Ballot(rule, ks, self.k_max, question.n_classes)
-        self.draws = Draws(
+        self.draws = GroupDraws(
             sizes, law.n_train, law.n_test, self.depth, options.average, self.constant,
             self.three_ways, self.largest_test,
         )  # fmt: skip
