@@ -117,13 +117,14 @@ def _fill_pair(present, counts, group, s, g, k, work):
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _win_pair(mine, present, k, share, quadrature, work):
     """Σ_u W(u) · P(class present[mine] wins | u draws from the prefix, k-u from the group)."""
-    rows, group_rows, poly = work.rows, work.group_rows, work.poly
+    end_weights, rows, group_rows, poly, temp = work
+    nodes, weights = quadrature
     total = 0.0
     for v in range(1, k + 1):
         order = min(len(present) - 1, (k - v) // v) // 2 + 1 if share else 1
         limit = k - v
         for q in range(order):
-            y_share = quadrature.nodes[order, q] if share else 1.0
+            y_share = nodes[order, q] if share else 1.0
             for u in range(limit + 1):
                 for i in range(limit + 1 - u):
                     poly[u, i] = 0.0
@@ -131,14 +132,14 @@ def _win_pair(mine, present, k, share, quadrature, work):
             for e in range(len(present)):
                 if e != mine:
                     y = y_share if share or present[e] > present[mine] else 0.0
-                    times_capped_pair(poly, rows[e], group_rows[e], v, y, limit, work.temp)
-            scale = quadrature.weights[order, q] if share else 1.0
+                    times_capped_pair(poly, rows[e], group_rows[e], v, y, limit, temp)
+            scale = weights[order, q] if share else 1.0
             for b in range(v + 1):
                 votes = scale * rows[mine, b] * group_rows[mine, v - b]
                 for u in range(limit + 1):
                     # u + b voters from the prefix, the others from the group.
                     if u + b < k:
-                        total += votes * poly[u, limit - u] * work.end_weights[u + b]
+                        total += votes * poly[u, limit - u] * end_weights[u + b]
     return total
 
 

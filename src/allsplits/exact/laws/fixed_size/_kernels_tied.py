@@ -71,17 +71,17 @@ def make_tied_work(n_classes, n_columns, size):
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def times_capped_pair(poly, row, group_row, v, y, limit, temp):
     """Multiply poly[u, i] (u voters from the prefix, i from the group) by a class's two rows.
 
     The class has at most v votes, v of them are worth y, and no more than its rows are long.
     """
-    n, g = len(row) - 1, len(group_row) - 1
+    top, g = min(len(row) - 1, v), len(group_row) - 1
     for u in range(limit + 1):
         for i in range(limit + 1 - u):
             total = 0.0
-            for b in range(min(u, n, v) + 1):
+            for b in range(min(u, top) + 1):
                 for beta in range(min(i, g, v - b) + 1):
                     factor = row[b] * group_row[beta]
                     if b + beta == v:
