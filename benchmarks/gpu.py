@@ -18,6 +18,7 @@ from allsplits._threads import thread_count
 from allsplits.exact import Column
 from allsplits.exact.laws.fixed_size.majority import MajorityVote
 from allsplits.exact.masses import prefixes_for
+from allsplits.exact.question import Options
 from allsplits.orders import Metric, SearchReport, iter_orders, read_points
 from allsplits.orders.proposers.torch import TorchSearch
 from allsplits.orders.proposers.torch_distances import distances_to_items
@@ -108,9 +109,7 @@ def check(search: TorchSearch, n_queries: int = 64) -> int:
 def votes(search: TorchSearch, y: np.ndarray, law: Any) -> float:
     """Seconds that the votes of all samples would take alone, from one block."""
     columns = [Column(k, resolve_cv(law, Samples(len(y)))) for k in range(1, 51)]
-    vote = MajorityVote(
-        prefixes_for(columns, 1e-15), int(y.max()) + 1, average_distance_ties=True, share=False
-    )
+    vote = MajorityVote(prefixes_for(columns, 1e-15), int(y.max()) + 1, Options())
     order, codes = search.order(0, 32_768), y.astype(np.int32)
     start = perf_counter()
     vote.right(order, codes, thread_count(None))

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import comb
 from typing import Any
 
@@ -26,17 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact._kernels import fill_bernoulli_masses, fill_masses
+from allsplits.exact.kernel_types import Columns
 from allsplits.orders import UNIT_ROUNDOFF
 from allsplits.splits import BernoulliLaw
 
-__all__ = [
-    "UNIT_ROUNDOFF",
-    "Column",
-    "Prefixes",
-    "column_value",
-    "deepest_prefix",
-    "prefixes_for",
-]
+__all__ = ["Column", "Prefixes", "column_value", "deepest_prefix", "prefixes_for"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +61,15 @@ class Prefixes:
     masses: NDArray[np.float64]
     missing: NDArray[np.float64]
     depth: int
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The columns as the kernels see them."""
+        active = self.masses > 0
+        ks = self.ks[:, None]
+        k_high = np.where(active, ks, 0).max(axis=0)
+        k_low = np.where(active, ks, k_high.max()).min(axis=0)
+        return Columns(self.ks, self.masses, k_low, k_high)
 
 
 def rank_masses(n_candidates: int, train_size: int, k: int) -> tuple[int, NDArray[np.float64]]:

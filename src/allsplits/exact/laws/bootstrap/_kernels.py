@@ -15,21 +15,69 @@ other classes stay what they are, and those of e become Σ_i W(k-i) P[n_e, b-i] 
 ranks of a row without ties go through the votes side by side.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from allsplits.exact._kernels import group_end, poisson_row
 from allsplits.exact._kernels_around import LANES, add_every_win
 from allsplits.exact.kernel_types import EveryWinWork, Quadrature, Voters
+from allsplits.exact.laws.fixed_size._kernels_own import count_own
+from allsplits.exact.laws.fixed_size._kernels_tied import times_capped_pair
 
-__all__ = ["bootstrap_hits", "bootstrap_scores", "bootstrap_untied"]
+__all__ = ["BootstrapDraws", "Votes", "bootstrap_hits", "bootstrap_scores", "bootstrap_untied"]
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class BootstrapDraws(NamedTuple):
+    """How many draws there are among how many candidates, and how many of these matter."""
+
+    n_draws: int
+    n_candidates: int
+    depth: int
+
+
+class Votes(NamedTuple):
+    """The votes that are asked for: ks[column] voters."""
+
+    ks: Integers
+    n_classes: int
+    quadrature: Quadrature
+
+
+class _PairWork(NamedTuple):
+    """Scratch of a tie group: W(u); for each class that is met its weights in prefix and group.
+
+    Then a polynomial poly[u, i] (u voters from the prefix, i from the group), and the next one.
+    """
+
+    end_weights: Floats
+    rows: Floats
+    group_rows: Floats
+    poly: Floats
+    temp: Floats
+
+
+class _RankWork(NamedTuple):
+    """Scratch of rows without ties: items of each class so far, the voters, W(u), one row."""
+
+    counts: Integers
+    voters: Voters
+    end_weights: Floats
+    row: Floats
+    every_win: EveryWinWork
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _end_weights(n_draws, n_candidates, s, g, k, out):
+def _end_weights(draws, s, g, k, out):
     """out[u] = W(u) for u < k; returns their sum."""
-    inside = s / n_candidates
-    rest = n_candidates - s
+    n_draws = draws.n_draws
+    inside = s / draws.n_candidates
+    rest = draws.n_candidates - s
     p = g / rest
     # P(exactly u draws in the prefix), upwards from u = 0.
     exactly = (1.0 - inside) ** n_draws
@@ -51,34 +99,29 @@ def _end_weights(n_draws, n_candidates, s, g, k, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _win_pair(
-    target,
-    present,
-    n_present,
-    counts,
-    group,
-    s,
-    g,
-    k,
-    end_weights,
-    share,
-    nodes,
-    weights,
-    rows,
-    group_rows,
-    poly,
-    temp,
-):
-    """Σ_u W(u) · P(target wins | u draws from the prefix, k-u from the group)."""
+def _fill_pair(present, counts, group, s, g, k, work):
+    """W(u) by the Poisson weights of u draws from the prefix and k-u from the group; the rows."""
+    end_weights, rows, group_rows = work.end_weights, work.rows, work.group_rows
     theta = k / (s + 1.0)
     phi = k / (g + 1.0)
-    for e in range(n_present):
-        d = present[e]
-        poisson_row(theta * counts[d], k, rows[e])
-        poisson_row(phi * group[d], k, group_rows[e])
+    poisson_row(theta * s, k, rows[0])
+    poisson_row(phi * g, k, group_rows[0])
+    for u in range(k):
+        if end_weights[u] > 0.0:
+            end_weights[u] /= rows[0, u] * group_rows[0, k - u]
+    for e in range(len(present)):
+        poisson_row(theta * counts[present[e]], k, rows[e])
+        poisson_row(phi * group[present[e]], k, group_rows[e])
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _win_pair(mine, present, k, share, quadrature, work):
+    """Σ_u W(u) · P(class present[mine] wins | u draws from the prefix, k-u from the group)."""
+    end_weights, rows, group_rows, poly, temp = work
+    nodes, weights = quadrature
     total = 0.0
     for v in range(1, k + 1):
-        order = min(n_present - 1, (k - v) // v) // 2 + 1 if share else 1
+        order = min(len(present) - 1, (k - v) // v) // 2 + 1 if share else 1
         limit = k - v
         for q in range(order):
             y_share = nodes[order, q] if share else 1.0
@@ -86,26 +129,10 @@ def _win_pair(
                 for i in range(limit + 1 - u):
                     poly[u, i] = 0.0
             poly[0, 0] = 1.0
-            mine = 0
-            for e in range(n_present):
-                d = present[e]
-                if d == target:
-                    mine = e
-                    continue
-                y = y_share if share or d > target else 0.0
-                for u in range(limit + 1):
-                    for i in range(limit + 1 - u):
-                        value = 0.0
-                        for b in range(min(u, v) + 1):
-                            for beta in range(min(i, v - b) + 1):
-                                factor = rows[e, b] * group_rows[e, beta]
-                                if b + beta == v:
-                                    factor *= y
-                                value += factor * poly[u - b, i - beta]
-                        temp[u, i] = value
-                for u in range(limit + 1):
-                    for i in range(limit + 1 - u):
-                        poly[u, i] = temp[u, i]
+            for e in range(len(present)):
+                if e != mine:
+                    y = y_share if share or present[e] > present[mine] else 0.0
+                    times_capped_pair(poly, rows[e], group_rows[e], v, y, limit, temp)
             scale = weights[order, q] if share else 1.0
             for b in range(v + 1):
                 votes = scale * rows[mine, b] * group_rows[mine, v - b]
@@ -117,26 +144,17 @@ def _win_pair(
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _normalise(end_weights, s, g, k, row, group_row):
-    """Divide W(u) by the Poisson weights of u draws from the prefix and k-u from the group."""
-    poisson_row(k / (s + 1.0) * s, k, row)
-    poisson_row(k / (g + 1.0) * g, k, group_row)
-    for u in range(k):
-        if end_weights[u] > 0.0:
-            end_weights[u] /= row[u] * group_row[k - u]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_rank(x, s, e, k, present, n_present, counts, end_weights, row, rows):
+def _fill_rank(x, s, e, k, voters, work):
     """Lane x: Poisson weights after s items, those of class e with the draws of its next item."""
+    end_weights, row, rows = work.end_weights, work.row, voters.rows
     theta = k / (s + 1.0)
     poisson_row(theta * s, k, row)
     for u in range(k):
         if end_weights[u] > 0.0:
             end_weights[u] /= row[u]
-    for m in range(n_present):
-        d = present[m]
-        poisson_row(theta * counts[d], k, row)
+    for m in range(len(voters.present)):
+        d = voters.present[m]
+        poisson_row(theta * work.counts[d], k, row)
         for b in range(k + 1):
             value = row[b]
             if d == e:
@@ -162,26 +180,25 @@ def _meet_ranks(labels, first, last, counts, present):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _untied_row(
-    labels, n_draws, n_candidates, k, share, nodes, weights, counts, present, most, end_weights,
-    row, rows, own, left, right, degrees, sums, wins,
-):  # fmt: skip
+def _untied_row(labels, k, share, draws, quadrature, work, wins):
     """wins[d, lanes]: what sums up to P(class d wins) for one row and one k."""
-    depth = len(labels)
+    counts = work.counts
+    present, most, rows = work.voters
     for d in range(len(counts)):
         counts[d], most[d] = 0, k
         for x in range(LANES):
             wins[d, x] = 0.0
-    for s in range(0, depth, LANES):
-        n_ranks = min(LANES, depth - s)
+    for s in range(0, len(labels), LANES):
+        n_ranks = min(LANES, len(labels) - s)
         n_present = _meet_ranks(labels, s, s + n_ranks, counts, present)
+        voters = Voters(present[:n_present], most, rows)
         for x in range(n_ranks):
             e = labels[s + x]
-            mass = _end_weights(n_draws, n_candidates, s + x, 1, k, end_weights)
+            mass = _end_weights(draws, s + x, 1, k, work.end_weights)
             if n_present == 1:
                 wins[e, x] += mass
             else:
-                _fill_rank(x, s + x, e, k, present, n_present, counts, end_weights, row, rows)
+                _fill_rank(x, s + x, e, k, voters, work)
             counts[e] += 1
         if n_present > 1:
             # Lanes beyond the ranks: a row of zeros makes their products zero.
@@ -189,149 +206,106 @@ def _untied_row(
                 for b in range(k + 1):
                     for x in range(n_ranks, LANES):
                         rows[present[m], b, x] = 0.0
-            voters = Voters(present[:n_present], most, rows)
-            work = EveryWinWork(own, left, right, degrees, sums)
-            add_every_win(voters, k, share, Quadrature(nodes, weights), work, wins)
+            add_every_win(voters, k, share, quadrature, work.every_win, wins)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def bootstrap_untied(
-    indptr, labels, own, start, stop, n_classes, n_draws, n_candidates, depth, every_class, share,
-    ks, nodes, weights, out,
-):  # fmt: skip
-    """As `bootstrap_scores`, for rows without ties."""
-    size = ks.max() + 1
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _rank_work(n_classes, size):
     counts = np.empty(n_classes, np.int64)
-    present = np.empty(n_classes, np.int64)
-    most = np.empty(n_classes, np.int64)
-    degrees = np.empty((2, n_classes), np.int64)
-    rows = np.empty((n_classes, size, LANES))
-    left = np.empty((n_classes, size, LANES))
-    right = np.empty((n_classes, size, LANES))
-    saved = np.empty((n_classes, LANES))
-    wins = np.empty((n_classes, LANES))
-    sums = np.empty(LANES)
-    end_weights = np.empty(size)
-    row = np.empty(size)
-    for i in range(start, stop):
-        for column in range(len(ks)):
-            _untied_row(
-                labels[indptr[i] : indptr[i] + depth], n_draws, n_candidates, ks[column], share,
-                nodes, weights, counts, present, most, end_weights, row, rows, saved, left, right,
-                degrees, sums, wins,
-            )  # fmt: skip
-            for d in range(n_classes):
-                if every_class or d == own[i]:
-                    for x in range(LANES):
-                        out[i, d if every_class else column] += wins[d, x]
+    present, most = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    voters = Voters(present, most, np.empty((n_classes, size, LANES)))
+    every_win = EveryWinWork(
+        np.empty((n_classes, LANES)),
+        np.empty((n_classes, size, LANES)),
+        np.empty((n_classes, size, LANES)),
+        np.empty((2, n_classes), np.int64),
+        np.empty(LANES),
+    )
+    return _RankWork(counts, voters, np.empty(size), np.empty(size), every_win)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def bootstrap_scores(
-    indptr,
-    labels,
-    tied,
-    own,
-    start,
-    stop,
-    n_classes,
-    n_draws,
-    n_candidates,
-    depth,
-    every_class,
-    average,
-    share,
-    ks,
-    nodes,
-    weights,
-    out,
-):
+def bootstrap_untied(rows, start, stop, rule, draws, votes, out):
+    """As `bootstrap_scores`, for rows without ties."""
+    ks = votes.ks
+    work = _rank_work(votes.n_classes, ks.max() + 1)
+    wins = np.empty((votes.n_classes, LANES))
+    for i in range(start, stop):
+        labels = rows.labels[rows.indptr[i] : rows.indptr[i] + draws.depth]
+        for column in range(len(ks)):
+            _untied_row(labels, ks[column], rule.share, draws, votes.quadrature, work, wins)
+            for d in range(votes.n_classes):
+                if rule.every_class or d == rows.own[i]:
+                    for x in range(LANES):
+                        out[i, d if rule.every_class else column] += wins[d, x]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _pair_work(n_classes, size):
+    rows, group_rows = np.empty((n_classes, size)), np.empty((n_classes, size))
+    poly, temp = np.empty((size, size)), np.empty((size, size))
+    return _PairWork(np.empty(size), rows, group_rows, poly, temp)
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def bootstrap_scores(rows, start, stop, rule, draws, votes, out):
     """P(right) of each row for each k, or with every_class P(each class) for the only k."""
-    k_max = ks.max()
-    counts = np.zeros(n_classes, np.int64)
-    group = np.zeros(n_classes, np.int64)
-    present = np.empty(n_classes, np.int64)
-    rows = np.empty((n_classes, k_max + 1))
-    group_rows = np.empty((n_classes, k_max + 1))
-    poly = np.empty((k_max + 1, k_max + 1))
-    temp = np.empty((k_max + 1, k_max + 1))
-    end_weights = np.empty(k_max + 1)
+    ks, n_classes = votes.ks, votes.n_classes
+    counts, group = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
+    met = np.empty(n_classes, np.int64)
+    work = _pair_work(n_classes, ks.max() + 1)
     for i in range(start, stop):
         counts[:] = 0
         n_present = np.int64(0)
-        position = indptr[i]
+        position = rows.indptr[i]
         s = np.int64(0)
-        while s < depth:
-            end = group_end(tied, position, indptr[i + 1], average)
+        while s < draws.depth:
+            end = group_end(rows.tied, position, rows.indptr[i + 1], rule.average)
             g = end - position
             for e in range(position, end):
-                c = labels[e]
+                c = rows.labels[e]
                 if counts[c] + group[c] == 0:
-                    present[n_present] = c
+                    met[n_present] = c
                     n_present += 1
                 group[c] += 1
+            present = met[:n_present]
             for column in range(len(ks)):
                 k = ks[column]
-                mass = _end_weights(n_draws, n_candidates, s, g, k, end_weights)
+                mass = _end_weights(draws, s, g, k, work.end_weights)
                 if mass == 0.0:
                     continue
-                if n_present == 1:
-                    if every_class:
-                        out[i, present[0]] += mass
-                    elif present[0] == own[i]:
-                        out[i, column] += mass
-                    continue
-                _normalise(end_weights, s, g, k, rows[0], group_rows[0])
+                if n_present > 1:
+                    _fill_pair(present, counts, group, s, g, k, work)
                 for e in range(n_present):
-                    target = present[e]
-                    if every_class or target == own[i]:
-                        out[i, target if every_class else column] += _win_pair(
-                            target,
-                            present,
-                            n_present,
-                            counts,
-                            group,
-                            s,
-                            g,
-                            k,
-                            end_weights,
-                            share,
-                            nodes,
-                            weights,
-                            rows,
-                            group_rows,
-                            poly,
-                            temp,
-                        )
+                    if rule.every_class or present[e] == rows.own[i]:
+                        win = mass
+                        if n_present > 1:
+                            win = _win_pair(e, present, k, rule.share, votes.quadrature, work)
+                        out[i, present[e] if rule.every_class else column] += win
             for e in range(position, end):
-                counts[labels[e]] += 1
-                group[labels[e]] = 0
+                counts[rows.labels[e]] += 1
+                group[rows.labels[e]] = 0
             s += g
             position = end
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def bootstrap_hits(
-    indptr, labels, tied, own, start, stop, n_draws, n_candidates, depth, average, ks, out
-):
+def bootstrap_hits(rows, start, stop, average, draws, ks, out):
     """P(any of the R nearest draws has the right class): nobody has it with (1-o/s)^u (1-γ/g)^i."""
     end_weights = np.empty(ks.max() + 1)
     for i in range(start, stop):
-        position = indptr[i]
+        position = rows.indptr[i]
         s = np.int64(0)
         n_own = np.int64(0)
-        while s < depth:
-            end = group_end(tied, position, indptr[i + 1], average)
+        while s < draws.depth:
+            end = group_end(rows.tied, position, rows.indptr[i + 1], average)
             g = end - position
-            g_own = 0
-            for e in range(position, end):
-                if labels[e] == own[i]:
-                    g_own += 1
+            g_own = count_own(rows.labels, position, end, rows.own[i])
             outside = 1.0 - n_own / s if s > 0 else 1.0
             group_outside = 1.0 - g_own / g
             for column in range(len(ks)):
                 k = ks[column]
-                _end_weights(n_draws, n_candidates, s, g, k, end_weights)
+                _end_weights(draws, s, g, k, end_weights)
                 for u in range(k):
                     miss = outside**u * group_outside ** (k - u)
                     out[i, column] += end_weights[u] * (1.0 - miss)

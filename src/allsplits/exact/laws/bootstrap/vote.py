@@ -14,7 +14,10 @@ from scipy.special import bdtr
 
 from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows, in_fractions
 from allsplits.exact.effort import class_votes_seconds, is_long, map_timed_rows
+from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.bootstrap._kernels import (
+    BootstrapDraws,
+    Votes,
     bootstrap_hits,
     bootstrap_scores,
     bootstrap_untied,
@@ -41,17 +44,16 @@ def _depth(n_draws: int, n_candidates: int, k: int, tol: float) -> int:
 
 
 class _BootstrapVote:
-    """Values of the rows of a block: for each column, or for each class with `classes`."""
+    """Values of the rows of a block: for each column, or for each class."""
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        self.n_draws, self.n_candidates = question.n_samples, question.n_samples - 1
-        self.ks = np.array([min(column.k, self.n_draws) for column in question.columns])
+        n_draws, n_candidates = question.n_samples, question.n_samples - 1
+        self.ks = np.array([min(column.k, n_draws) for column in question.columns])
         self.k_max = int(self.ks.max())
-        self.depth = _depth(self.n_draws, self.n_candidates, self.k_max, question.options.tol)
-        share = question.options.share
-        self.rules = legendre_rules(self.k_max // 2 + 1 if share else 0)
-        self.classes, self.width = question.wants_classes, question.width
+        self.depth = _depth(n_draws, n_candidates, self.k_max, question.options.tol)
+        self.draws = BootstrapDraws(n_draws, n_candidates, self.depth)
+        self.quadrature = legendre_rules(self.k_max // 2 + 1 if question.options.share else 0)
 
     def seconds(self) -> float:
         """What the votes of all rows take on one core, without ties; each k has its own."""
@@ -65,26 +67,21 @@ class _BootstrapVote:
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
         codes, options = self.question.codes, self.question.options
-        data = (order.indptr, neighbor_labels(order, codes), order.tied, codes[own_rows(order)])
-        untied = (data[0], data[1], data[3])
-        draws = (self.n_draws, self.n_candidates, self.depth)
-        out = np.zeros((order.n_samples, self.width))
+        labels = neighbor_labels(order, codes)
+        rows = Rows(order.indptr, labels, order.tied, codes[own_rows(order)])
+        rule = Rule(self.question.wants_classes, options.average, options.share)
+        votes = Votes(self.ks, self.question.n_classes, self.quadrature)
+        out = np.zeros((order.n_samples, self.question.width))
 
         def run(start: int, stop: int) -> None:
             if self.question.vote == "ranked":
-                bootstrap_hits(*data, start, stop, *draws, options.average, self.ks, out)
+                bootstrap_hits(rows, start, stop, options.average, self.draws, self.ks, out)
                 return
             for first, last, has_ties in tie_runs(
                 order.indptr, order.tied, options.average, start, stop
             ):
-                if has_ties:
-                    bootstrap_scores(*data, first, last, self.question.n_classes, *draws,
-                                     self.classes, options.average, options.share, self.ks,
-                                     *self.rules, out)  # fmt: skip
-                else:
-                    bootstrap_untied(*untied, first, last, self.question.n_classes, *draws,
-                                     self.classes, options.share, self.ks, *self.rules,
-                                     out)  # fmt: skip
+                scores = bootstrap_scores if has_ties else bootstrap_untied
+                scores(rows, first, last, rule, self.draws, votes, out)
 
         # What ties cost is seen from the first rows; the first block speaks for the others.
         foreseen = is_long(self.seconds(), n_threads) or order.first_row > 0

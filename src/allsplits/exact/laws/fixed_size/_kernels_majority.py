@@ -13,27 +13,37 @@ are merged: the product of their factors is T[Σ n_d, ·] (Vandermonde). The fac
 on k, so one pass gives every k.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from allsplits.exact._kernels import binomial_row, group_end, tie_weights
+from allsplits.exact._kernels import group_end
+from allsplits.exact.laws.fixed_size._kernels_rivals import (
+    Met,
+    Rivals,
+    gather_rivals,
+    is_free,
+    quadrature_order,
+    worth,
+)
+from allsplits.exact.laws.fixed_size._kernels_tied import add_mixed_group, make_tied_work
 
 __all__ = ["RARE", "score_columns"]
+
+Floats = NDArray[np.float64]
 
 #: Numbers of votes less probable than this are left out.
 RARE = 2.0**-64
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _quadrature_order(others, n_others, v, k_high, share):
-    """Nodes needed: r tied rivals give a polynomial of degree r in y."""
-    if not share:
-        return 1
-    rivals = 0
-    for d in range(n_others):
-        if others[d] >= v:
-            rivals += 1
-    return min(rivals, (k_high - v) // v) // 2 + 1
+class _Work(NamedTuple):
+    """Scratch of a vote: a polynomial and the next one, wins[k] of one class."""
+
+    poly: Floats
+    temp: Floats
+    wins: Floats
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -61,16 +71,18 @@ def _rare(n_own, v, j, k, table):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _wins_plain(
-    n_own, others, after, n_others, j, k_low, k_high, table, nodes, weights, share, poly, temp, wins
-):
-    """wins[k] = P(own class wins | uniform k-subset of the prefix) for k_low ≤ k ≤ k_high."""
+def _fill_wins(n_own, rivals, n_rivals, j, k_range, share, ways, work):
+    """wins[k] = P(a class with n_own items wins | uniform k-subset of the prefix of j)."""
+    items, after = rivals
+    table = ways.table
+    poly, temp, wins = work
+    k_low, k_high = k_range
     for k in range(k_low, k_high + 1):
         wins[k] = 0.0
     for v in range(1, min(n_own, k_high) + 1):
         reach = v
-        for d in range(n_others):
-            reach += min(others[d], v)
+        for d in range(n_rivals):
+            reach += min(items[d], v)
         low = max(k_low, v)
         high = min(k_high, reach)
         # Numbers of own votes that practically never happen: `VoteTable.rounding` covers them.
@@ -80,22 +92,21 @@ def _wins_plain(
             high -= 1
         if high < low:
             continue
-        order = _quadrature_order(others, n_others, v, high, share)
+        order = quadrature_order(items, n_rivals, v, high, share)
         for q in range(order):
-            y_after = nodes[order, q] if share else 1.0
-            y_before = nodes[order, q] if share else 0.0
-            scale = table[n_own, v] * (weights[order, q] if share else 1.0)
+            y = ways.quadrature.nodes[order, q] if share else 1.0
+            scale = table[n_own, v] * (ways.quadrature.weights[order, q] if share else 1.0)
             free = np.int64(0)
             degree = np.int64(-1)
-            for d in range(n_others):
-                y = y_after if after[d] else y_before
-                if others[d] < v or (others[d] == v and y == 1.0):
-                    free += others[d]
+            for d in range(n_rivals):
+                y_d = worth(after[d], y, share)
+                if is_free(items[d], v, y_d):
+                    free += items[d]
                 else:
                     if degree < 0:
                         poly[0] = 1.0
                         degree = np.int64(0)
-                    degree = _times_capped(poly, degree, table[others[d]], v, y, high - v, temp)
+                    degree = _times_capped(poly, degree, table[items[d]], v, y_d, high - v, temp)
             if degree < 0:
                 for k in range(low, high + 1):
                     wins[k] += scale * table[free, k - v]
@@ -115,368 +126,77 @@ def _wins_plain(
         wins[k] /= table[j, k]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _times_capped_pair(poly, row, group_row, n, g, v, y, limit, temp):
-    """Two-variable version: poly[u, i] for u voters from the prefix, i from the tie group."""
-    for u in range(limit + 1):
-        for i in range(limit + 1 - u):
-            total = 0.0
-            for b in range(min(u, n, v) + 1):
-                for beta in range(min(i, g, v - b) + 1):
-                    factor = row[b] * group_row[beta]
-                    if b + beta == v:
-                        factor *= y
-                    total += factor * poly[u - b, i - beta]
-            temp[u, i] = total
-    for u in range(limit + 1):
-        for i in range(limit + 1 - u):
-            poly[u, i] = temp[u, i]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_tied(
-    n_own,
-    g_own,
-    others,
-    group_others,
-    after,
-    n_others,
-    k_low,
-    k_high,
-    active,
-    ks,
-    omegas,
-    phi,
-    table,
-    nodes,
-    weights,
-    share,
-    poly,
-    temp,
-    row,
-    sums,
-    out,
-):
-    """Add the contribution of all prefixes that end inside a tie group to out[column]."""
-    for d in range(n_others):
-        sums[d] = others[d] + group_others[d]
-    for v in range(1, min(n_own + g_own, k_high) + 1):
-        reach = v
-        for d in range(n_others):
-            reach += min(sums[d], v)
-        if reach < k_low:
-            continue
-        limit = min(k_high, reach) - v
-        order = _quadrature_order(sums, n_others, v, min(k_high, reach), share)
-        for q in range(order):
-            y_after = nodes[order, q] if share else 1.0
-            y_before = nodes[order, q] if share else 0.0
-            free = np.int64(0)
-            g_free = np.int64(0)
-            for d in range(n_others):
-                y = y_after if after[d] else y_before
-                if sums[d] < v or (sums[d] == v and y == 1.0):
-                    free += others[d]
-                    g_free += group_others[d]
-            binomial_row(g_free, limit, phi, row)
-            for u in range(limit + 1):
-                for i in range(limit + 1 - u):
-                    poly[u, i] = table[free, u] * row[i]
-            for d in range(n_others):
-                y = y_after if after[d] else y_before
-                if not (sums[d] < v or (sums[d] == v and y == 1.0)):
-                    binomial_row(group_others[d], min(v, limit), phi, row)
-                    _times_capped_pair(
-                        poly, table[others[d]], row, others[d], group_others[d], v, y, limit, temp
-                    )
-            scale = weights[order, q] if share else 1.0
-            binomial_row(g_own, v, phi, row)
-            for c in range(len(ks)):
-                k = ks[c]
-                if not active[c] or k < v or k - v > limit:
-                    continue
-                for beta in range(max(0, v - n_own), min(g_own, v) + 1):
-                    total = 0.0
-                    for i in range(k - v + 1):
-                        total += poly[k - v - i, i] * omegas[c, i + beta]
-                    out[c] += scale * table[n_own, v - beta] * row[beta] * total
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _gather_others(counts, group, present, n_present, own, others, group_others, after):
-    """Counts of the classes other than `own`, and whether they come after it in class order."""
-    n_others = np.int64(0)
-    for e in range(n_present):
-        d = present[e]
-        if d != own:
-            others[n_others] = counts[d]
-            group_others[n_others] = group[d]
-            after[n_others] = d > own
-            n_others += 1
-    return n_others
-
-
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _add_mixed_group(
-    own,
-    s,
-    g,
-    counts,
-    group,
-    present,
-    n_present,
-    every_class,
-    share,
-    ks,
-    masses,
-    table,
-    nodes,
-    weights,
-    others,
-    group_others,
-    after,
-    sums,
-    active,
-    omegas,
-    row,
-    poly,
-    temp,
-    column_out,
-    out,
-):
-    """Prefixes that end inside a tie group of several classes, averaged over its orders."""
-    depth = masses.shape[1] - 1
-    k_max = table.shape[1] - 1
-    phi = k_max / (k_max + g + 1.0)
-    binomial_row(g, min(k_max, g), phi, row)
-    k_low = k_max
-    k_high = np.int64(0)
-    for c in range(len(ks)):
-        active[c] = tie_weights(s, g, depth, ks[c], masses[c], table, row, omegas[c])
-        for extra in range(min(ks[c], g) + 1, k_max + 1):
-            omegas[c, extra] = 0.0
-        if active[c]:
-            k_low = min(k_low, ks[c])
-            k_high = max(k_high, ks[c])
-    if k_high == 0:
-        return
-    for e in range(n_present):
-        target = present[e]
-        if not every_class and target != own:
-            continue
-        n_others = _gather_others(
-            counts, group, present, n_present, target, others, group_others, after
-        )
-        for c in range(len(ks)):
-            column_out[c] = 0.0
-        _add_tied(
-            counts[target],
-            group[target],
-            others,
-            group_others,
-            after,
-            n_others,
-            k_low,
-            k_high,
-            active,
-            ks,
-            omegas,
-            phi,
-            table,
-            nodes,
-            weights,
-            share,
-            poly,
-            temp,
-            row,
-            sums,
-            column_out,
-        )
-        for c in range(len(ks)):
-            out[target if every_class else c] += column_out[c]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _add_prefix(
-    own,
-    j,
-    counts,
-    group,
-    present,
-    n_present,
-    every_class,
-    share,
-    ks,
-    masses,
-    k_low,
-    k_high,
-    table,
-    nodes,
-    weights,
-    others,
-    group_others,
-    after,
-    poly,
-    temp,
-    wins,
-    out,
-):
-    """The prefix of length j, with the class counts it has."""
-    for e in range(n_present):
-        target = present[e]
-        if not every_class and target != own:
-            continue
-        n_others = _gather_others(
-            counts, group, present, n_present, target, others, group_others, after
-        )
-        if n_others == 0:
-            for k in range(k_low, k_high + 1):
-                wins[k] = 1.0
-        else:
-            _wins_plain(
-                counts[target],
-                others,
-                after,
-                n_others,
-                j,
-                k_low,
-                k_high,
-                table,
-                nodes,
-                weights,
-                share,
-                poly,
-                temp,
-                wins,
-            )
-        for c in range(len(ks)):
-            if masses[c, j] > 0.0:
-                out[target if every_class else c] += masses[c, j] * wins[ks[c]]
+def _meet(labels, position, end, met, n_present):
+    """Count a tie group; returns how many classes were met, and whether it holds several."""
+    mixed = False
+    for e in range(position, end):
+        c = labels[e]
+        if met.prefix[c] + met.group[c] == 0:
+            met.present[n_present] = c
+            n_present += 1
+        met.group[c] += 1
+        mixed = mixed or c != labels[position]
+    return n_present, mixed
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def score_columns(
-    indptr,
-    labels,
-    tied,
-    own,
-    start,
-    stop,
-    n_classes,
-    every_class,
-    average,
-    share,
-    ks,
-    masses,
-    k_low_at,
-    k_high_at,
-    table,
-    nodes,
-    weights,
-    out,
-):
+def score_columns(rows, start, stop, rule, columns, ways, n_classes, out):
     """P(right) of each row for each column, or, with every_class, P(each class) for column 0.
 
     Walks the tie groups of each row. Groups of one class (a single item is one) need no average;
     inside a mixed group the prefixes are averaged over the orders of the group.
     """
+    ks, masses, k_low, k_high = columns
     depth = masses.shape[1] - 1
-    size = table.shape[1]
-    pair_size = size if average else 1
+    size = ways.table.shape[1]
     # Filled with zeros below: np.zeros takes half a second to compile.
-    counts = np.empty(n_classes, np.int64)
-    group = np.empty(n_classes, np.int64)
-    present = np.empty(n_classes, np.int64)
-    others = np.empty(n_classes, np.int64)
-    group_others = np.empty(n_classes, np.int64)
-    sums = np.empty(n_classes, np.int64)
-    after = np.empty(n_classes, np.bool_)
-    active = np.empty(len(ks), np.bool_)
+    prefix, group = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    met = Met(prefix, group, np.empty(n_classes, np.int64))
+    rivals = Rivals(np.empty(n_classes, np.int64), np.empty(n_classes, np.bool_))
+    tied = np.empty(n_classes, np.int64)
+    tied_work = make_tied_work(n_classes, len(ks), size if rule.average else 1)
     wins = np.empty(size)
-    poly = np.empty(size)
-    temp = np.empty(size)
-    row = np.empty(size)
-    pair_poly = np.empty((pair_size, pair_size))
-    pair_temp = np.empty((pair_size, pair_size))
-    omegas = np.empty((len(ks), size))
-    column_out = np.empty(len(ks))
+    work = _Work(np.empty(size), np.empty(size), wins)
     for i in range(start, stop):
+        own = rows.own[i]
         for c in range(n_classes):
-            counts[c] = 0
+            prefix[c] = 0
             group[c] = 0
         n_present = np.int64(0)
-        position = indptr[i]
+        position = rows.indptr[i]
         s = np.int64(0)
         while s < depth:
-            end = group_end(tied, position, indptr[i + 1], average)
+            end = group_end(rows.tied, position, rows.indptr[i + 1], rule.average)
             g = end - position
-            mixed = False
-            for e in range(position, end):
-                c = labels[e]
-                if counts[c] + group[c] == 0:
-                    present[n_present] = c
-                    n_present += 1
-                group[c] += 1
-                mixed = mixed or c != labels[position]
+            n_present, mixed = _meet(rows.labels, position, end, met, n_present)
             if mixed:
-                _add_mixed_group(
-                    own[i],
-                    s,
-                    g,
-                    counts,
-                    group,
-                    present,
-                    n_present,
-                    every_class,
-                    share,
-                    ks,
-                    masses,
-                    table,
-                    nodes,
-                    weights,
-                    others,
-                    group_others,
-                    after,
-                    sums,
-                    active,
-                    omegas,
-                    row,
-                    pair_poly,
-                    pair_temp,
-                    column_out,
-                    out[i],
-                )
+                add_mixed_group(own, (s, g, n_present), met, rule, columns, ways, tied_work, out[i])
             for e in range(position, end):
-                group[labels[e]] = 0
+                group[rows.labels[e]] = 0
                 if mixed:
-                    counts[labels[e]] += 1
+                    prefix[rows.labels[e]] += 1
             for j in range(s + g if mixed else s + 1, min(s + g, depth) + 1):
                 if not mixed:
-                    counts[labels[position]] += 1
-                if k_high_at[j] > 0:
-                    _add_prefix(
-                        own[i],
-                        j,
-                        counts,
-                        group,
-                        present,
-                        n_present,
-                        every_class,
-                        share,
-                        ks,
-                        masses,
-                        k_low_at[j],
-                        k_high_at[j],
-                        table,
-                        nodes,
-                        weights,
-                        others,
-                        group_others,
-                        after,
-                        poly,
-                        temp,
-                        wins,
-                        out[i],
-                    )
+                    prefix[rows.labels[position]] += 1
+                if k_high[j] == 0:
+                    continue
+                for e in range(n_present):
+                    target = met.present[e]
+                    if not rule.every_class and target != own:
+                        continue
+                    k_range = k_low[j], k_high[j]
+                    n_rivals = gather_rivals(target, met, n_present, rivals, tied)
+                    if n_rivals == 0:
+                        for k in range(k_low[j], k_high[j] + 1):
+                            wins[k] = 1.0
+                    else:
+                        _fill_wins(
+                            prefix[target], rivals, n_rivals, j, k_range, rule.share, ways, work
+                        )
+                    for c in range(len(ks)):
+                        if masses[c, j] > 0.0:
+                            place = target if rule.every_class else c
+                            out[i, place] += masses[c, j] * wins[ks[c]]
             s += g
             position = end

@@ -8,29 +8,28 @@ import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import binomial_row, group_end, tie_weights
+from allsplits.exact.laws.fixed_size._kernels_own import count_own, own_among
 
 __all__ = ["hit_columns"]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def hit_columns(indptr, labels, tied, own, start, stop, average, ks, masses, table, out):
+def hit_columns(rows, start, stop, average, columns, table, out):
     """P(hit) of each row for each column (ks are the ranks R)."""
+    ks, masses = columns.ks, columns.masses
     depth = masses.shape[1] - 1
     k_max = table.shape[1] - 1
     omega = np.empty(k_max + 1)
     group_row = np.empty(k_max + 1)
     other_row = np.empty(k_max + 1)
     for i in range(start, stop):
-        position = indptr[i]
+        position = rows.indptr[i]
         s = np.int64(0)
         n_own = np.int64(0)
         while s < depth:
-            end = group_end(tied, position, indptr[i + 1], average)
+            end = group_end(rows.tied, position, rows.indptr[i + 1], average)
             g = end - position
-            g_own = 0
-            for e in range(position, end):
-                if labels[e] == own[i]:
-                    g_own += 1
+            g_own = count_own(rows.labels, position, end, rows.own[i])
             mixed = 0 < g_own < g
             if mixed:
                 phi = k_max / (k_max + g + 1.0)
@@ -47,7 +46,7 @@ def hit_columns(indptr, labels, tied, own, start, stop, average, ks, masses, tab
                             miss += omega[b] * other_row[b] * table[s - n_own, k - b]
                         out[i, c] += hit - miss * table[n_own, 0] * (1.0 - phi) ** g_own
             for j in range(s + g if mixed else s + 1, min(s + g, depth) + 1):
-                o = n_own + g_own if mixed or g_own == 0 else n_own + j - s
+                o = n_own + own_among(j - s, g, g_own)
                 if o > 0:
                     for c in range(len(ks)):
                         if masses[c, j] > 0.0:

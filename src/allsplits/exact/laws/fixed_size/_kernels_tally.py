@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import draw_one_more, group_end
+from allsplits.exact.laws.fixed_size._kernels_own import count_own, own_among
 
 __all__ = [
     "count_nearest",
@@ -15,7 +16,7 @@ __all__ = [
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def count_prefixes(indptr, labels, tied, own, average, table, keys, sizes):
+def count_prefixes(rows, average, table, keys, sizes):
     """Add to table[y, j, o] the rows of class y with o of their own class among the first j.
 
     Prefixes inside mixed tie groups are not counted but described: each mixed group becomes one key
@@ -23,18 +24,15 @@ def count_prefixes(indptr, labels, tied, own, average, table, keys, sizes):
     """
     depth = table.shape[1] - 1
     n_keys = 0
-    for i in range(len(own)):
-        y = own[i]
-        position = indptr[i]
+    for i in range(len(rows.own)):
+        y = rows.own[i]
+        position = rows.indptr[i]
         s = np.int64(0)
         n_own = np.int64(0)
         while s < depth:
-            end = group_end(tied, position, indptr[i + 1], average)
+            end = group_end(rows.tied, position, rows.indptr[i + 1], average)
             g = end - position
-            g_own = 0
-            for e in range(position, end):
-                if labels[e] == y:
-                    g_own += 1
+            g_own = count_own(rows.labels, position, end, rows.own[i])
             mixed = 0 < g_own < g
             if mixed:
                 keys[n_keys] = (
@@ -42,7 +40,7 @@ def count_prefixes(indptr, labels, tied, own, average, table, keys, sizes):
                 ) * sizes[1] + g_own
                 n_keys += 1
             for j in range(s + g if mixed else s + 1, min(s + g, depth) + 1):
-                table[y, j, n_own + g_own if mixed or g_own == 0 else n_own + j - s] += 1
+                table[y, j, n_own + own_among(j - s, g, g_own)] += 1
             n_own += g_own
             s += g
             position = end
@@ -73,16 +71,17 @@ def spread_ties(keys, counts, sizes, table):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def majority_scores(table, first_wins, second_wins, ks, masses, binomials, theta, out):
+def majority_scores(table, first_wins, columns, binomials, theta, out):
     """out[column, y] = Σ_j m_j Σ_o table[y, j, o] · P(o of j own items win a vote of k).
 
     A class wins with at least h votes, and P(at least h) grows with o by
 
         T[o, h-1] · T[j-1-o, k-h] · θ / T[j, k],
 
-    the chance that the additional item is the one that tips the vote. `first_wins` and
-    `second_wins` are the shares of an even vote that go to class 0 and class 1.
+    the chance that the additional item is the one that tips the vote. `first_wins` is the share of
+    an even vote that goes to class 0; class 1 gets the rest.
     """
+    ks, masses, second_wins = columns.ks, columns.masses, 1.0 - first_wins
     depth = table.shape[1] - 1
     for c in range(len(ks)):
         k = ks[c]
@@ -113,7 +112,7 @@ def majority_scores(table, first_wins, second_wins, ks, masses, binomials, theta
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def count_nearest(indptr, labels, tied, own, kinds, average, hits, keys, members):
+def count_nearest(rows, kinds, average, hits, keys, members):
     """hits[kind, r] counts rows whose neighbour of rank r has their class; ties are listed.
 
     A mixed tie group becomes the key (kind, start, size) with its number of members of the row's
@@ -121,16 +120,13 @@ def count_nearest(indptr, labels, tied, own, kinds, average, hits, keys, members
     """
     n_groups = 0
     base = hits.shape[1]
-    for i in range(len(own)):
-        position = indptr[i]
+    for i in range(len(rows.own)):
+        position = rows.indptr[i]
         s = np.int64(0)
-        while position < indptr[i + 1]:
-            end = group_end(tied, position, indptr[i + 1], average)
+        while position < rows.indptr[i + 1]:
+            end = group_end(rows.tied, position, rows.indptr[i + 1], average)
             g = end - position
-            g_own = 0
-            for e in range(position, end):
-                if labels[e] == own[i]:
-                    g_own += 1
+            g_own = count_own(rows.labels, position, end, rows.own[i])
             if g_own == g:
                 for r in range(s + 1, s + g + 1):
                     hits[kinds[i], r] += 1

@@ -63,20 +63,23 @@ def _add_mixed(s, ones, g, g_ones, table, share, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sum_two_classes(indptr, labels, tied, start, stop, average, table, longest, out):
+def sum_two_classes(rows, start, stop, average, table, out):
     """out[i] = P(each of two classes wins) for the rows start to stop."""
     depth = table.shape[1] - 1
+    longest = np.int64(0)
+    for i in range(start, stop):
+        longest = max(longest, rows.indptr[i + 1] - rows.indptr[i])
     share = np.empty(longest + 1)
     for i in range(start, stop):
-        position = indptr[i]
+        position = rows.indptr[i]
         s = np.int64(0)
         ones = np.int64(0)
         while s < depth:
-            end = group_end(tied, position, indptr[i + 1], average)
+            end = group_end(rows.tied, position, rows.indptr[i + 1], average)
             g = end - position
             g_ones = np.int64(0)
             for e in range(position, end):
-                g_ones += labels[e]
+                g_ones += rows.labels[e]
             first = s + 1
             if 0 < g_ones < g:
                 _add_mixed(s, ones, g, g_ones, table, share, out[i])

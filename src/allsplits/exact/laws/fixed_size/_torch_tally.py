@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact.laws.fixed_size.tally import Counts, NearestCounter, PrefixCounter
+from allsplits.exact.laws.fixed_size.tally import NearestCounter, PrefixCounter, TallyPart
 
 __all__ = ["DeviceNearest", "DevicePrefixes"]
 
@@ -88,10 +88,10 @@ class DevicePrefixes:
         keys = (keys * long + groups.size) * long + groups.own_inside
         self.keys.append(keys[described])
 
-    def counts(self) -> Counts:
+    def counts(self) -> TallyPart:
         """What was counted, on the host."""
         keys, sums = self.torch.cat(self.keys).unique(return_counts=True)
-        return Counts(_host(self.table), np.arange(2), _host(keys), _host(sums))
+        return TallyPart(_host(self.table), np.arange(2), _host(keys), _host(sums))
 
 
 class DeviceNearest:
@@ -126,11 +126,11 @@ class DeviceNearest:
         self.keys.append(keys[described])
         self.members.append(groups.own_inside[described])
 
-    def counts(self) -> Counts:
+    def counts(self) -> TallyPart:
         """What was counted, on the host."""
         keys, place = self.torch.cat(self.keys).unique(return_inverse=True)
         sums = self.torch.zeros_like(keys).scatter_add_(0, place, self.torch.cat(self.members))
-        return Counts(_host(self.hits), self.present, _host(keys), _host(sums))
+        return TallyPart(_host(self.hits), self.present, _host(keys), _host(sums))
 
 
 def _host(tensor: Any) -> NDArray[np.int64]:

@@ -13,17 +13,18 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels import binomial_table
 from allsplits.exact.effort import map_timed_rows
-from allsplits.exact.kernel_types import Rows
+from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.fixed_size._kernels_majority import RARE, score_columns
+from allsplits.exact.laws.fixed_size._kernels_rivals import Ways
 from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
-from allsplits.exact.question import own_rows
+from allsplits.exact.question import Options, own_rows
 from allsplits.exact.ties import distinct_rows, legendre_rules
 from allsplits.orders import NeighborOrder
 
-__all__ = ["MajorityVote", "VoteTable"]
+__all__ = ["MajorityVote", "VoteTable", "class_rows", "query_rows"]
 
 Floats = NDArray[np.float64]
-
+Codes = NDArray[np.int32]
 
 #: What a long run is told.
 CHEAPER = "fewer neighbours or fewer samples"
@@ -54,66 +55,63 @@ class VoteTable:
 class MajorityVote:
     """P(every class wins the vote) for samples, columns of (k, law), and two rules for ties."""
 
-    def __init__(
-        self, prefixes: Prefixes, n_classes: int, *, average_distance_ties: bool, share: bool
-    ) -> None:
+    def __init__(self, prefixes: Prefixes, n_classes: int, options: Options) -> None:
         self.prefixes = prefixes
         self.n_classes = n_classes
-        self.average = average_distance_ties
-        self.share = share
+        self.options = options
         self.table = VoteTable(prefixes)
         #: Rows of all blocks, if a long run is to be announced.
         self.rows_in_all = 0
-        active = prefixes.masses > 0
-        ks = prefixes.ks[:, None]
-        self.k_high = np.where(active, ks, 0).max(axis=0)
-        self.k_low = np.where(active, ks, self.k_high.max()).min(axis=0)
-        self.nodes, self.weights = legendre_rules(int(prefixes.ks.max()) // 2 + 1 if share else 0)
+        self.quadrature = legendre_rules(int(prefixes.ks.max()) // 2 + 1 if options.share else 0)
 
     @property
     def rounding(self) -> float:
         """Bound on rounding errors of a probability."""
         return VoteTable.rounding(self.prefixes, self.n_classes)
 
-    def right(self, order: NeighborOrder, codes: NDArray[np.int32], n_threads: int) -> Floats:
+    def right(self, order: NeighborOrder, codes: Codes, n_threads: int) -> Floats:
         """P(right) of each row of `order`, shape (rows, columns)."""
-        own = codes[own_rows(order)]
-        return self._run(order, codes, own, n_threads, len(self.prefixes.ks), False)
+        return self._run(order, class_rows(order, codes), n_threads, every_class=False)
 
-    def every_class(self, order: NeighborOrder, codes: NDArray[np.int32], n_threads: int) -> Floats:
+    def every_class(self, order: NeighborOrder, codes: Codes, n_threads: int) -> Floats:
         """P(each class is predicted) for the only column, shape (rows, classes).
 
         The rows' own classes play no part, so they may be samples that are not in `codes`.
         """
-        own = np.zeros(order.n_samples, dtype=codes.dtype)
-        return self._run(order, codes, own, n_threads, self.n_classes, True)
+        return self._run(order, query_rows(order, codes), n_threads, every_class=True)
 
     def _run(
-        self,
-        order: NeighborOrder,
-        codes: NDArray[np.int32],
-        own: NDArray[np.int32],
-        n_threads: int,
-        width: int,
-        every_class: bool,
+        self, order: NeighborOrder, rows: Rows, n_threads: int, *, every_class: bool
     ) -> Floats:
-        rows = Rows(order.indptr, codes[order.flat_indices], order.tied, own)
+        rule = Rule(every_class, self.options.average, self.options.share)
+        columns, ways = self.prefixes.columns, Ways(self.table.values, self.quadrature)
         place: Any = slice(None)
-        if self.average:
-            rows, _, place = distinct_rows(rows, np.zeros_like(own))
+        if rule.average:
+            rows, _, place = distinct_rows(rows, np.zeros_like(rows.own))
+        width = self.n_classes if every_class else len(self.prefixes.ks)
         out = np.zeros((len(rows.own), width))
         # What ties cost is seen from the first rows; the first block speaks for the others.
         says_so = rows.tied.any() and order.first_row == 0
         map_timed_rows(
             lambda start, stop: score_columns(
-                *rows, start, stop, self.n_classes, every_class, self.average, self.share,
-                self.prefixes.ks, self.prefixes.masses, self.k_low, self.k_high,
-                self.table.values, self.nodes, self.weights, out,
+                rows, start, stop, rule, columns, ways, self.n_classes, out
             ),
             len(rows.own),
             n_threads,
             scale=self.rows_in_all / order.n_samples if says_so else 0.0,
             cheaper=CHEAPER,
-        )  # fmt: skip
+        )
         found: Floats = out[place]
         return found
+
+
+def class_rows(order: NeighborOrder, codes: Codes, numbers: NDArray[np.intp] | None = None) -> Rows:
+    """The rows of a block of samples, or of samples with these numbers, and their own classes."""
+    own = codes[own_rows(order) if numbers is None else numbers]
+    return Rows(order.indptr, codes[order.flat_indices], order.tied, own)
+
+
+def query_rows(order: NeighborOrder, codes: Codes) -> Rows:
+    """Rows of points whose own class plays no part."""
+    own = np.zeros(order.n_samples, dtype=codes.dtype)
+    return Rows(order.indptr, codes[order.flat_indices], order.tied, own)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows, in_fractions
-from allsplits.exact.laws.fixed_size._kernels_mean import squared_errors
+from allsplits.exact.laws.fixed_size._kernels_mean import TargetRows, Windows, squared_errors
 from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.masses import (
     UNIT_ROUNDOFF,
@@ -42,18 +42,16 @@ class _MeanErrors:
     def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
         prefixes = self.prefixes
         active = prefixes.masses > 0
-        lows = np.argmax(active, axis=1)
-        highs = prefixes.depth - np.argmax(active[:, ::-1], axis=1)
-        values, own = self.targets[order.flat_indices], self.targets[own_rows(order)]
+        last = prefixes.depth - np.argmax(active[:, ::-1], axis=1)
+        windows = Windows(prefixes.ks, prefixes.masses, np.argmax(active, axis=1), last)
+        targets, own = self.targets[order.flat_indices], self.targets[own_rows(order)]
+        rows = TargetRows(order.indptr, targets, order.tied, own)
         out = np.zeros((order.n_samples, len(prefixes.ks)))
         map_row_ranges(
-            lambda start, stop: squared_errors(
-                order.indptr, values, order.tied, own, start, stop, self.average, prefixes.ks,
-                prefixes.masses, lows, highs, out,
-            ),
+            lambda start, stop: squared_errors(rows, start, stop, self.average, windows, out),
             order.n_samples,
             n_threads,
-        )  # fmt: skip
+        )
         return out
 
 

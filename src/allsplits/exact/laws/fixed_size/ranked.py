@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact.laws.fixed_size._kernels_ranked import hit_columns
-from allsplits.exact.laws.fixed_size.majority import VoteTable
+from allsplits.exact.laws.fixed_size.majority import VoteTable, class_rows
 from allsplits.exact.masses import Prefixes
-from allsplits.exact.question import own_rows
+from allsplits.exact.question import Options
 from allsplits.orders import NeighborOrder
 
 __all__ = ["RankedHit"]
@@ -21,9 +21,9 @@ __all__ = ["RankedHit"]
 class RankedHit:
     """P(hit) for samples and columns of (R, law)."""
 
-    def __init__(self, prefixes: Prefixes, *, average_distance_ties: bool) -> None:
+    def __init__(self, prefixes: Prefixes, options: Options) -> None:
         self.prefixes = prefixes
-        self.average = average_distance_ties
+        self.average = options.average
         self.table = VoteTable(prefixes)
 
     @property
@@ -35,15 +35,13 @@ class RankedHit:
         self, order: NeighborOrder, codes: NDArray[np.int32], n_threads: int
     ) -> NDArray[np.float64]:
         """P(hit) of each row of `order`, shape (rows, columns)."""
-        labels = codes[order.flat_indices]
-        own = codes[own_rows(order)]
-        out = np.zeros((order.n_samples, len(self.prefixes.ks)))
+        rows, columns = class_rows(order, codes), self.prefixes.columns
+        out = np.zeros((order.n_samples, len(columns.ks)))
         map_row_ranges(
             lambda start, stop: hit_columns(
-                order.indptr, labels, order.tied, own, start, stop, self.average,
-                self.prefixes.ks, self.prefixes.masses, self.table.values, out,
+                rows, start, stop, self.average, columns, self.table.values, out
             ),
             order.n_samples,
             n_threads,
-        )  # fmt: skip
+        )
         return out

@@ -24,18 +24,18 @@ from allsplits.exact.laws.fixed_size._kernels_tally import (
     nearest_curve,
     spread_ties,
 )
-from allsplits.exact.laws.fixed_size.majority import VoteTable
+from allsplits.exact.laws.fixed_size.majority import VoteTable, class_rows
 from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
 from allsplits.exact.question import own_rows
 from allsplits.orders import NeighborOrder
 
-__all__ = ["Counts", "NearestCounter", "NearestTally", "PrefixCounter", "TwoClassTally"]
+__all__ = ["NearestCounter", "NearestTally", "PrefixCounter", "TallyPart", "TwoClassTally"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
 
-class Counts(NamedTuple):
+class TallyPart(NamedTuple):
     """What a block of rows adds to a tally: entries of its table, and mixed tie groups by key.
 
     `kinds` says which lines of the whole table the lines of this one are.
@@ -65,7 +65,7 @@ class _Tally:
         self.keys = np.empty(0, dtype=np.int64)
         self.sums = np.empty(0, dtype=np.int64)
 
-    def add(self, counts: Counts) -> None:
+    def add(self, counts: TallyPart) -> None:
         """Add what a block counted."""
         self.table[counts.kinds] += counts.table
         if len(counts.keys):
@@ -75,7 +75,7 @@ class _Tally:
 
 @dataclass(frozen=True, eq=False)
 class PrefixCounter:
-    """Counts H[y, j, o] of the rows of a block, for two classes."""
+    """TallyPart H[y, j, o] of the rows of a block, for two classes."""
 
     codes: Codes
     depth: int
@@ -87,21 +87,18 @@ class PrefixCounter:
         """What keys of mixed tie groups are made with."""
         return np.array([self.depth + 1, self.n_candidates + 1], dtype=np.int64)
 
-    def __call__(self, order: NeighborOrder, n_threads: int) -> Counts:
+    def __call__(self, order: NeighborOrder, n_threads: int) -> TallyPart:
         """Count the rows of a block."""
         return self.of_rows(order, _numbers(order))
 
-    def of_rows(self, order: NeighborOrder, numbers: NDArray[np.intp]) -> Counts:
+    def of_rows(self, order: NeighborOrder, numbers: NDArray[np.intp]) -> TallyPart:
         """Count rows whose sample numbers are given."""
         table = np.zeros((2, self.depth + 1, self.depth + 1), dtype=np.int64)
         keys = np.empty(len(order.flat_indices) // 2 + 1, dtype=np.int64)
-        labels = self.codes[order.flat_indices]
-        n_keys = count_prefixes(
-            order.indptr, labels, order.tied, self.codes[numbers], self.average, table, keys,
-            self.sizes,
-        )  # fmt: skip
+        rows = class_rows(order, self.codes, numbers)
+        n_keys = count_prefixes(rows, self.average, table, keys, self.sizes)
         ones = np.ones(n_keys, dtype=np.int64)
-        return Counts(table, np.arange(2), *sums_by_key(keys[:n_keys], ones))
+        return TallyPart(table, np.arange(2), *sums_by_key(keys[:n_keys], ones))
 
     @property
     def by_groups(self) -> bool:
@@ -133,39 +130,35 @@ class TwoClassTally(_Tally):
         spread_ties(self.keys, self.sums, self.sizes, table)
         votes = VoteTable(prefixes)
         out = np.zeros((len(prefixes.ks), 2))
-        first, second = (0.5, 0.5) if share else (1.0, 0.0)
-        majority_scores(
-            table, first, second, prefixes.ks, prefixes.masses, votes.values, votes.theta, out
-        )
+        first_wins = 0.5 if share else 1.0
+        majority_scores(table, first_wins, prefixes.columns, votes.values, votes.theta, out)
         return out
 
 
 @dataclass(frozen=True, eq=False)
 class NearestCounter:
-    """Counts how often the neighbour of rank r has the class of a row, for each kind of row."""
+    """TallyPart how often the neighbour of rank r has the class of a row, for each kind of row."""
 
     codes: Codes
     kinds: NDArray[np.int32]
     n_candidates: int
     average: bool
 
-    def __call__(self, order: NeighborOrder, n_threads: int) -> Counts:
+    def __call__(self, order: NeighborOrder, n_threads: int) -> TallyPart:
         """Count the rows of a block; their depth must be complete."""
         return self.of_rows(order, _numbers(order))
 
-    def of_rows(self, order: NeighborOrder, numbers: NDArray[np.intp]) -> Counts:
+    def of_rows(self, order: NeighborOrder, numbers: NDArray[np.intp]) -> TallyPart:
         """Count rows whose sample numbers are given."""
         # A block has few of many kinds: its table is no larger than its order.
         present, kind = np.unique(self.kinds[numbers], return_inverse=True)
         hits = np.zeros((len(present), self.n_candidates + 1), dtype=np.int64)
         keys = np.empty(len(order.flat_indices) // 2 + 1, dtype=np.int64)
         members = np.empty_like(keys)
-        n_groups = count_nearest(
-            order.indptr, self.codes[order.flat_indices], order.tied, self.codes[numbers], kind,
-            self.average, hits, keys, members,
-        )  # fmt: skip
+        rows = class_rows(order, self.codes, numbers)
+        n_groups = count_nearest(rows, kind, self.average, hits, keys, members)
         keys, sums = sums_by_key(keys[:n_groups], members[:n_groups])
-        return Counts(hits, present, self.with_kinds(keys, present), sums)
+        return TallyPart(hits, present, self.with_kinds(keys, present), sums)
 
     @property
     def by_groups(self) -> bool:

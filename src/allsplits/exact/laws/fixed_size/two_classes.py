@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact.laws.fixed_size._kernels_two_classes import fill_win_table, sum_two_classes
-from allsplits.exact.laws.fixed_size.majority import MajorityVote, VoteTable
+from allsplits.exact.laws.fixed_size.majority import MajorityVote, VoteTable, query_rows
 from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
 from allsplits.exact.question import Options
 from allsplits.orders import NeighborOrder
@@ -31,37 +31,29 @@ def vote_for_every_class(
 ) -> TwoClassVote | MajorityVote:
     """The cheaper way to P(every class) for the only column."""
     if n_classes == 2 and prefixes.depth <= _DEEPEST_TABLE:
-        return TwoClassVote(prefixes, average=options.average, share=options.share)
-    return MajorityVote(
-        prefixes, n_classes, average_distance_ties=options.average, share=options.share
-    )
+        return TwoClassVote(prefixes, options)
+    return MajorityVote(prefixes, n_classes, options)
 
 
 class TwoClassVote:
     """The majority of two classes for one (k, law), by a table of prefix values."""
 
-    def __init__(self, prefixes: Prefixes, *, average: bool, share: bool) -> None:
+    def __init__(self, prefixes: Prefixes, options: Options) -> None:
         binomials = VoteTable(prefixes)
-        self.average = average
+        self.average = options.average
         self.table = np.zeros((2, prefixes.depth + 1, prefixes.depth + 1))
-        fill_win_table(
-            int(prefixes.ks[0]), 0.5 if share else 1.0, prefixes.masses[0], binomials.values,
-            binomials.theta, self.table,
-        )  # fmt: skip
+        first_share, k, masses = 0.5 if options.share else 1.0, prefixes.ks[0], prefixes.masses[0]
+        fill_win_table(int(k), first_share, masses, binomials.values, binomials.theta, self.table)
         # Steps within tie groups and the sums over prefixes round as well.
         self.rounding = VoteTable.rounding(prefixes, 2) + 8 * prefixes.depth * UNIT_ROUNDOFF
 
     def every_class(self, order: NeighborOrder, codes: Codes, n_threads: int) -> Floats:
         """P(each class is predicted), shape (rows, 2)."""
-        labels = codes[order.flat_indices]
-        longest = int(np.diff(order.indptr).max(initial=0))
+        rows = query_rows(order, codes)
         out = np.zeros((order.n_samples, 2))
         map_row_ranges(
-            lambda start, stop: sum_two_classes(
-                order.indptr, labels, order.tied, start, stop, self.average, self.table, longest,
-                out,
-            ),
+            lambda start, stop: sum_two_classes(rows, start, stop, self.average, self.table, out),
             order.n_samples,
             n_threads,
-        )  # fmt: skip
+        )
         return out

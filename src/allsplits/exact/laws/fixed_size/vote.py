@@ -63,12 +63,7 @@ def solve_majority(question: Question) -> Solver:
         vote = vote_for_every_class(prefixes, question.n_classes, question.options)
         solver = _by_sample(question, prefixes, vote.every_class, vote.rounding)
     else:
-        vote = MajorityVote(
-            prefixes,
-            question.n_classes,
-            average_distance_ties=question.options.average,
-            share=question.options.share,
-        )
+        vote = MajorityVote(prefixes, question.n_classes, question.options)
         solver = _by_sample(question, prefixes, vote.right, vote.rounding)
     return solver if isinstance(vote, TwoClassVote) else _announced(question, vote, solver)
 
@@ -105,7 +100,7 @@ def solve_ranked(question: Question) -> Solver:
     if question.options.exact:
         return _in_fractions(by_size, partial(_mixed_hits, mixing))
     prefixes = prefixes_for(by_size.columns, question.options.tol)
-    vote = RankedHit(prefixes, average_distance_ties=question.options.average)
+    vote = RankedHit(prefixes, question.options)
     solver = _by_sample(by_size, prefixes, vote.right, vote.rounding)
     matrix = np.array(mixing, dtype=np.float64)
 

@@ -77,10 +77,10 @@ def _right(
     own = int(codes[order.first_row + row])
     votes: dict[int, int] = {}
     found = 0
-    for bunch in groups_of(order, row, question.options.average):
-        labels = [int(codes[j]) for j in bunch.tolist() if groups[j] in trains]
+    for tie_group in groups_of(order, row, question.options.average):
+        labels = [int(codes[j]) for j in tie_group.tolist() if groups[j] in trains]
         if found + len(labels) >= k:
-            return _last_bunch(question, own, votes, labels, k - found)
+            return _last_tie_group(question, own, votes, labels, k - found)
         for c in labels:
             votes[c] = votes.get(c, 0) + 1
         found += len(labels)
@@ -88,10 +88,10 @@ def _right(
     return Fraction(int(own in votes))
 
 
-def _last_bunch(
+def _last_tie_group(
     question: Question, own: int, votes: dict[int, int], labels: list[int], i: int
 ) -> Fraction:
-    """The last i voters are a uniform subset of the bunch."""
+    """The last i voters are a uniform subset of the tie group."""
     tied = {c: labels.count(c) for c in set(labels)}
     if question.vote == "ranked":
         if own in votes:

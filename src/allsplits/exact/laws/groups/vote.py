@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from allsplits._threads import map_row_ranges
 from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows
 from allsplits.exact.effort import group_seconds
-from allsplits.exact.laws.groups._kernels import group_scores
+from allsplits.exact.kernel_types import Rows
+from allsplits.exact.laws.groups._kernels import GroupDraws, Groups, group_scores
+from allsplits.exact.laws.groups._kernels_outcomes import Ballot, VoteRule
 from allsplits.exact.laws.groups.fractions import solve_in_fractions
 from allsplits.exact.masses import UNIT_ROUNDOFF
 from allsplits.exact.question import Question, own_rows
@@ -41,8 +43,8 @@ class _GroupVote:
         self.question, self.law = question, law
         sizes = law.group_sizes
         n_groups = len(sizes)
-        self.ks = np.array([column.k for column in question.columns])
-        self.k_max = int(self.ks.max())
+        ks = np.array([column.k for column in question.columns])
+        self.k_max = int(ks.max())
         self.constant = law.n_test == 1 or len(set(sizes.tolist())) == 1
         self.three_ways = not self.constant and law.n_train + law.n_test < n_groups
         self.largest_test = int(np.sort(sizes)[-law.n_test :].sum())
@@ -51,8 +53,14 @@ class _GroupVote:
         self.depth = min(question.n_samples - 1, self.k_max + left_out)
         if self.k_max > law.smallest_training_set:
             self.depth = question.n_samples - 1
-        self.rules = legendre_rules(self.k_max // 2 + 1 if question.options.share else 0)
-        self.classes, self.width = question.wants_classes, question.width
+        options, self.width = question.options, question.width
+        self.quadrature = legendre_rules(self.k_max // 2 + 1 if options.share else 0)
+        rule = VoteRule(question.wants_classes, question.vote == "ranked", options.share)
+        self.ballot = Ballot(rule, ks, self.k_max, question.n_classes)
+        self.draws = GroupDraws(
+            sizes, law.n_train, law.n_test, self.depth, options.average, self.constant,
+            self.three_ways, self.largest_test,
+        )  # fmt: skip
 
     def check_size(self) -> None:
         """Raise if test sets of unequal size are too many to weigh."""
@@ -74,26 +82,20 @@ class _GroupVote:
         )
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
-        codes, groups, options = self.question.codes, self.law.groups, self.question.options
-        rows, neighbors = own_rows(order), order.flat_indices
-        labels, neighbor_groups, own, own_groups = (
-            codes[neighbors], groups[neighbors], codes[rows], groups[rows]
-        )  # fmt: skip
-        ranked = self.question.vote == "ranked"
-        out, out_weight = np.zeros((order.n_samples, self.width)), np.zeros(order.n_samples)
+        codes, groups = self.question.codes, self.law.groups
+        numbers, neighbors = own_rows(order), order.flat_indices
+        rows = Rows(order.indptr, codes[neighbors], order.tied, codes[numbers])
+        of_groups = Groups(groups[neighbors], groups[numbers])
+        out = np.zeros((order.n_samples, self.width + 1))
         map_row_ranges(
             lambda start, stop: group_scores(
-                order.indptr, labels, order.tied, neighbor_groups, own, own_groups, start, stop,
-                self.law.group_sizes, self.question.n_classes, self.law.n_train, self.law.n_test,
-                self.depth, self.classes, ranked, options.average, options.share, self.ks,
-                self.k_max, self.three_ways, self.constant, self.largest_test, *self.rules, out,
-                out_weight,
+                rows, of_groups, start, stop, self.draws, self.ballot, self.quadrature, out
             ),
             order.n_samples,
             n_threads,
             smallest=8,
-        )  # fmt: skip
-        return np.column_stack([out, out_weight])
+        )
+        return out
 
 
 def solve_groups(question: Question) -> Solver:

@@ -1,0 +1,78 @@
+"""Compiled bookkeeping of the majority vote: which classes a row has met, and one against the rest.
+
+A class that gets v votes wins if none of its rivals has more; a rival with as many is worth y of a
+win (see `_kernels_majority`). Rivals that cannot reach v votes, or may, are *free*: nothing caps
+their votes, so their factors merge into one.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from allsplits.exact.kernel_types import Quadrature
+
+__all__ = ["Met", "Rivals", "Ways", "gather_rivals", "is_free", "quadrature_order", "worth"]
+
+Integers = NDArray[np.int64]
+
+
+class Ways(NamedTuple):
+    """What votes are weighed with: binomial weights table[n, b], and nodes for shared ties."""
+
+    table: NDArray[np.float64]
+    quadrature: Quadrature
+
+
+class Met(NamedTuple):
+    """Items of each class in the prefix, and in the tie group after it; who has any, as met."""
+
+    prefix: Integers
+    group: Integers
+    present: Integers
+
+
+class Rivals(NamedTuple):
+    """The classes against one: their items, and whether they come after it in class order."""
+
+    items: Integers
+    after: NDArray[np.bool_]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def gather_rivals(target, met, n_present, rivals, tied):
+    """Items of the other classes in the prefix, and in the tie group; returns how many classes."""
+    n = np.int64(0)
+    for e in range(n_present):
+        d = met.present[e]
+        if d != target:
+            rivals.items[n] = met.prefix[d]
+            rivals.after[n] = d > target
+            tied[n] = met.group[d]
+            n += 1
+    return n
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def quadrature_order(items, n_rivals, v, k_high, share):
+    """Nodes needed: r tied rivals give a polynomial of degree r in y."""
+    if not share:
+        return 1
+    able = 0
+    for d in range(n_rivals):
+        if items[d] >= v:
+            able += 1
+    return min(able, (k_high - v) // v) // 2 + 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def worth(after, y, share):
+    """What a tie with a rival is worth: y if ties are shared, otherwise all of it or nothing."""
+    return y if share or after else 0.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def is_free(items, v, y):
+    """Whether no number of votes of a rival with so many items is too large."""
+    return items < v or (items == v and y == 1.0)

@@ -1,0 +1,121 @@
+"""Compiled outcomes of a vote whose training groups are decided: certain, or within a tie group.
+
+If only i of the t training items of a tie group can vote, they are a uniform i-subset.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from allsplits.exact._kernels_votes import add_wins
+from allsplits.exact.kernel_types import Quadrature, Reach, Voters, WinWork
+
+__all__ = ["Ballot", "TieWork", "VoteRule", "add_certain", "add_tie_group", "choose", "tie_work"]
+
+
+class VoteRule(NamedTuple):
+    """Whether every class is asked for, any of the R nearest suffices, tied classes share."""
+
+    every_class: bool
+    ranked: bool
+    share: bool
+
+
+class Ballot(NamedTuple):
+    """The votes that are asked for, of ks[column] voters or ranks, and how they are counted."""
+
+    rule: VoteRule
+    ks: NDArray[np.int64]
+    k_max: int
+    n_classes: int
+
+
+class TieWork(NamedTuple):
+    """Scratch of a tie group: its training items of each class, and what their votes need."""
+
+    tied: NDArray[np.int64]
+    voters: Voters
+    win: WinWork
+    quadrature: Quadrature
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def choose(n, k):
+    if k < 0 or k > n:
+        return 0.0
+    value = 1.0
+    for i in range(k):
+        value = value * (n - i) / (i + 1.0)
+    return value
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def add_certain(own, votes, rule, weight, out, column):
+    """Add the outcome of a vote whose voters are known."""
+    if rule.ranked:
+        out[column] += weight if votes[own] > 0 else 0.0
+        return
+    most, n_winners, winner = np.int64(0), 0, np.int64(0)
+    for d in range(len(votes)):
+        if votes[d] > most:
+            most, n_winners, winner = votes[d], 1, np.int64(d)
+        elif votes[d] == most:
+            n_winners += 1
+    if rule.share:
+        for d in range(len(votes)):
+            if votes[d] == most and (rule.every_class or d == own):
+                out[d if rule.every_class else column] += weight / n_winners
+    elif rule.every_class or winner == own:
+        out[winner if rule.every_class else column] += weight
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def tie_work(n_classes, k_max, quadrature):
+    """Scratch for votes of up to k_max."""
+    present, most = np.empty(n_classes, np.int64), np.zeros(n_classes, np.int64)
+    voters = Voters(present, most, np.zeros((n_classes, k_max + 1, 1)))
+    free, poly = np.empty((k_max + 1, 1)), np.empty((k_max + 1, 1))
+    win = WinWork(free, poly, np.empty(n_classes, np.bool_), np.empty((k_max + 1, 1)))
+    return TieWork(np.zeros(n_classes, np.int64), voters, win, quadrature)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def _list_voters(votes, k, work):
+    """The classes with votes or training items in the group, and their ways to have x votes."""
+    present, most, rows = work.voters
+    n_present = np.int64(0)
+    for d in range(len(votes)):
+        if votes[d] + work.tied[d] > 0:
+            present[n_present] = d
+            n_present += 1
+            most[d] = min(votes[d] + work.tied[d], k)
+            for x in range(k + 1):
+                rows[d, x, 0] = choose(work.tied[d], x - votes[d]) if x >= votes[d] else 0.0
+    return Voters(present[:n_present], most, rows)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def add_tie_group(column, k, own, branch_votes, rule, weight, work, out):
+    """Add the outcome of a vote of k that ends in the tied training items, after these votes."""
+    votes, total = branch_votes
+    i, t = k - total, np.int64(0)
+    for d in range(len(votes)):
+        t += work.tied[d]
+    if rule.ranked:
+        miss = 0.0
+        if votes[own] == 0:
+            miss = choose(t - work.tied[own], i) / choose(t, i)
+        out[column] += weight * (1.0 - miss)
+        return
+    voters = _list_voters(votes, k, work)
+    scale = weight / choose(t, i)
+    for target in voters.present:
+        if rule.every_class or target == own:
+            work.win.wins[k, 0] = 0.0
+            reach = Reach(np.int64(1), voters.most[target], k, k)
+            add_wins(
+                target, voters, reach, rule.share, work.quadrature, scale, np.int64(1), work.win
+            )
+            out[target if rule.every_class else column] += work.win.wins[k, 0]
