@@ -26,9 +26,8 @@ from allsplits.exact.laws.class_counts.vote import component_weights
 from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.laws.fixed_size.vote import class_weights
 from allsplits.exact.question import Question
-from allsplits.exact.weighted.equal import weights_of
+from allsplits.exact.weighted.equal import check_states, weights_of
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
-from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 
 __all__ = ["solve_rational_votes"]
@@ -182,12 +181,7 @@ def _outcomes(
                 # With falling weights the lightest vote is the last one, whoever voted before.
                 kept = state._replace(lightest=None) if falling else state
                 states[kept] = states.get(kept, Fraction(0)) + mass
-        if len(states) > question.options.max_states:
-            raise UnsupportedError(
-                f"exact=True with weighted votes and n_neighbors={k} needs more than "
-                f"max_states={question.options.max_states} states for one sample; use "
-                "exact=False, whose error_bound says how far it can be off"
-            )
+        check_states(question, k, len(states))
 
 
 def _group_votes(

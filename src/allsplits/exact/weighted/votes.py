@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,12 @@ from allsplits.exact.answer import (
     side_by_side,
 )
 from allsplits.exact.effort import is_long, map_timed_rows, weighted_votes_seconds
+from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.class_counts.vote import solve_class_majority
 from allsplits.exact.laws.fixed_size.vote import solve_majority
 from allsplits.exact.masses import UNIT_ROUNDOFF
 from allsplits.exact.question import Question, own_rows
-from allsplits.exact.ties import legendre_rules
+from allsplits.exact.ties import distinct_rows, entries_of_rows, legendre_rules
 from allsplits.exact.weighted._kernels_rows import bound_rows, count_rows
 from allsplits.exact.weighted.equal import or_equal, weights_of
 from allsplits.exact.weighted.kernel_types import Effort, FoundRows, WeightedRows, WeightedRule
@@ -205,29 +207,21 @@ def _distinct(rows: WeightedRows, average: bool) -> tuple[WeightedRows, NDArray[
 
     Few binary features have large tie groups, which take long, and few different rows.
     """
-    labels = rows.labels
-    if average:
-        # The order within a tie group does not matter.
-        labels = labels[np.lexsort((labels, np.cumsum(~rows.tied)))]
-    found: dict[tuple[Any, ...], int] = {}
-    first: list[int] = []
-    ends, same = rows.indptr, np.empty(len(rows.own), dtype=np.intp)
-    values = (labels, rows.tied, rows.mantissa, rows.exponent)
-    for i, own in enumerate(rows.own.tolist()):
-        key = (own, *(value[ends[i] : ends[i + 1]].tobytes() for value in values))
-        if key not in found:
-            found[key] = len(first)
-            first.append(i)
-        same[i] = found[key]
+    weights: dict[tuple[bytes, bytes], int] = {}
+    kinds = np.empty(len(rows.own), dtype=np.int32)
+    for i, (start, stop) in enumerate(pairwise(rows.indptr.tolist())):
+        key = rows.mantissa[start:stop].tobytes(), rows.exponent[start:stop].tobytes()
+        kinds[i] = weights.setdefault(key, len(weights))
+    plain = Rows(rows.indptr, rows.labels.copy(), rows.tied & average, rows.own)
+    few, first, same = distinct_rows(plain, kinds, least_tied=0.0)
     if len(first) == len(same):
         return rows, same
-    kept = np.concatenate([np.arange(ends[i], ends[i + 1]) for i in first])
-    indptr = np.concatenate([[0], np.cumsum(np.diff(ends)[first])]).astype(ends.dtype)
-    few = WeightedRows(
-        indptr, labels[kept], rows.tied[kept], rows.mantissa[kept], rows.exponent[kept],
-        rows.own[first],
+    _, entries = entries_of_rows(rows.indptr, first)
+    distinct = WeightedRows(
+        few.indptr, few.labels, rows.tied[entries], rows.mantissa[entries], rows.exponent[entries],
+        few.own,
     )  # fmt: skip
-    return few, same
+    return distinct, same
 
 
 def solve_weighted(question: Question) -> Solver:
