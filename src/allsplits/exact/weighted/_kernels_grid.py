@@ -45,34 +45,35 @@ def _as_lines(rows, drawable, forced, left_out, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_lines(vote, lines, part, prefix, grid, out):
+def _add_lines(vote, lines, m, prefix, left_out, out):
     """The same back: lines in all become votes."""
     votes = np.empty(len(vote.rule.slots) - 1)
     forced, seen = count(vote.row.forced), count(prefix.seen)
     drawable = seen - count(vote.row.passed) - forced
     for b in range(len(votes)):
-        x = drawable - (b - forced) if grid.left_out else b - forced
+        x = drawable - (b - forced) if left_out else b - forced
         votes[b] = lines[x] if 0 <= x < len(lines) else 0.0
-    return add_mass(vote, votes, part, seen, prefix.chance, True, out)
+    return add_mass(vote.law, vote.rule.slots, votes, m, seen, prefix.chance, True, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _fill_lines(vote, prefix, grid, lines, all_lines, wanted):
     """Weights of the lines of every class, of lines in all, and which of these are wanted."""
     row, seen, slots = vote.row, prefix.seen, vote.rule.slots
-    n_parts, n_classes, n_lines = lines.shape
+    n_components, n_classes, n_lines = lines.shape
     n_votes = len(slots) - 1
-    rows, polynomial = np.empty((n_parts, n_classes, n_votes)), np.empty((n_parts, n_votes))
-    fill_rows(vote, seen, prefix.last, rows, polynomial, np.empty(n_votes))
+    rows = np.empty((n_components, n_classes, n_votes))
+    polynomial = np.empty((n_components, n_votes))
+    fill_rows(vote.law, row, seen, prefix.last, rows, polynomial, np.empty(n_votes))
     spare = np.empty(n_lines)
-    for part in range(n_parts):
-        fill_values(all_lines[part], 0.0)
-        all_lines[part, 0] = 1.0
+    for m in range(n_components):
+        fill_values(all_lines[m], 0.0)
+        all_lines[m, 0] = 1.0
         for p in range(n_classes):
             drawable = seen[p] - row.passed[p] - row.forced[p]
-            _as_lines(rows[part, p], drawable, row.forced[p], grid.left_out, lines[part, p])
-            convolve(all_lines[part], lines[part, p], spare)
-            copy_values(spare, all_lines[part])
+            _as_lines(rows[m, p], drawable, row.forced[p], grid.left_out, lines[m, p])
+            convolve(all_lines[m], lines[m, p], spare)
+            copy_values(spare, all_lines[m])
     forced = count(row.forced)
     everyone = count(seen) - count(row.passed) - forced
     for x in range(n_lines):
@@ -84,16 +85,16 @@ def _fill_lines(vote, prefix, grid, lines, all_lines, wanted):
 def _visit(vote, prefix, grid, all_lines, visited):
     """Count the prefix as looked at, unless it is too rare; returns whether it is not."""
     probe = np.empty(visited.shape)
-    for part in range(len(probe)):
-        fill_values(probe[part], 0.0)
+    for m in range(len(probe)):
+        fill_values(probe[m], 0.0)
     largest = 0.0
-    for part in range(len(all_lines)):
-        largest = max(largest, _add_lines(vote, all_lines[part], part, prefix, grid, probe))
+    for m in range(len(all_lines)):
+        largest = max(largest, _add_lines(vote, all_lines[m], m, prefix, grid.left_out, probe))
     if largest < grid.rare:
         return False
-    for part in range(len(probe)):
+    for m in range(len(probe)):
         for slot in range(probe.shape[1]):
-            visited[part, slot] += probe[part, slot]
+            visited[m, slot] += probe[m, slot]
     return True
 
 
@@ -103,9 +104,9 @@ def _duel(vote, cells, prefix, lead, weight, grid, work, found):
     row, rule, law = vote.row, vote.rule, vote.law
     if count(prefix.seen) > law.reach or prefix.chance < grid.rare * 1e-3:
         return
-    n_parts, n_classes = law.rows.shape[0], len(row.present)
-    lines = np.empty((n_parts, n_classes, grid.n_lines))
-    scores = np.empty((n_parts, grid.n_lines))
+    n_components, n_classes = law.rows.shape[0], len(row.present)
+    lines = np.empty((n_components, n_classes, grid.n_lines))
+    scores = np.empty((n_components, grid.n_lines))
     wanted = np.empty(grid.n_lines, np.bool_)
     _fill_lines(vote, prefix, grid, lines, scores, wanted)
     if not _visit(vote, prefix, grid, scores, found.visited):
@@ -114,18 +115,18 @@ def _duel(vote, cells, prefix, lead, weight, grid, work, found):
     for p in range(n_classes):
         versions[p] = cells.first[p] + prefix.taken[p]
         gains[p] = lead.base[p] + (weight if p == prefix.last else 0.0)
-    duel = GridDuel(cells, grid, versions, gains, lead.slack, lines, wanted, work)
+    duel = GridDuel(grid, versions, gains, lead.slack, lines, wanted, work)
     for c in range(n_classes):
         if rule.target >= 0 and row.present[c] != rule.target:
             continue
         line = 0 if rule.target >= 0 else row.present[c]
         for bound in range(2):
-            for part in range(n_parts):
-                fill_values(scores[part], 0.0)
+            for m in range(n_components):
+                fill_values(scores[m], 0.0)
             for x in range(grid.n_lines):
-                score_line(duel, Claim(c, x, bound == 0), scores)
-            for part in range(n_parts):
-                _add_lines(vote, scores[part], part, prefix, grid, found.won[bound, line])
+                score_line(cells, duel, Claim(c, x, bound == 0), scores)
+            for m in range(n_components):
+                _add_lines(vote, scores[m], m, prefix, grid.left_out, found.won[bound, line])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)

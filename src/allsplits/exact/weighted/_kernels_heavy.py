@@ -127,15 +127,16 @@ def _is_ahead(lead, c):
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _end_votes(vote, lead, seen, last, rows, polynomial, found):
     """Votes whose last voter is the heavy one, of class `last`; `lead` counts it."""
-    row, rule, voters = vote.row, vote.rule, count(vote.row.forced)
-    if voters + 1 >= len(rule.slots):
+    row, rule, law = vote.row, vote.rule, vote.law
+    voters, total, slots = count(row.forced), count(seen), rule.slots
+    if voters + 1 >= len(slots):
         return
-    fill_rows(vote, seen, last, rows, polynomial, np.empty(polynomial.shape[1]))
-    for part in range(len(polynomial)):
+    fill_rows(law, row, seen, last, rows, polynomial, np.empty(polynomial.shape[1]))
+    for m in range(len(polynomial)):
         for b in range(polynomial.shape[1]):
             if b != voters:
-                polynomial[part, b] = 0.0
-        add_mass(vote, polynomial[part], part, count(seen), 1.0, True, found.visited)
+                polynomial[m, b] = 0.0
+        add_mass(law, slots, polynomial[m], m, total, 1.0, True, found.visited)
         for c in range(len(row.present)):
             if rule.target >= 0 and row.present[c] != rule.target:
                 continue
@@ -144,21 +145,21 @@ def _end_votes(vote, lead, seen, last, rows, polynomial, found):
             for bound in range(2):
                 if may and (sure or bound == 1):
                     won = found.won[bound, line]
-                    add_mass(vote, polynomial[part], part, count(seen), 1.0, True, won)
+                    add_mass(law, slots, polynomial[m], m, total, 1.0, True, won)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _chance(vote, rows, polynomial):
-    """The weight of what has been decided so far, the largest of the parts."""
+    """The weight of what has been decided so far, the largest of the components."""
     row, law = vote.row, vote.law
     seen = np.empty(len(row.present), np.int64)
     for p in range(len(seen)):
         seen[p] = row.passed[p] + row.forced[p]
-    fill_rows(vote, seen, -1, rows, polynomial, np.empty(polynomial.shape[1]))
+    fill_rows(law, row, seen, -1, rows, polynomial, np.empty(polynomial.shape[1]))
     voters, total, largest = count(row.forced), count(seen), 0.0
-    for part in range(len(polynomial)):
+    for m in range(len(polynomial)):
         if law.ends.shape[0] == 0:
-            largest = max(largest, polynomial[part, voters])
+            largest = max(largest, polynomial[m, voters])
     for size in range(law.ends.shape[0]):
         largest = max(largest, polynomial[0, voters] * law.ends[size, total, voters])
     return largest

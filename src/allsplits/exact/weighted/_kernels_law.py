@@ -20,8 +20,8 @@ __all__ = [
     "count",
     "fill_rows",
     "fill_values",
+    "largest_component",
     "largest_group",
-    "largest_part",
     "next_prefix",
     "prefix_chance",
     "ways_to_come",
@@ -55,16 +55,16 @@ def copy_values(source, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def largest_part(rows, p, x):
-    """The largest of rows[part, p, x]."""
+def largest_component(rows, p, x):
+    """The largest of rows[m, p, x]."""
     largest = 0.0
-    for part in range(rows.shape[0]):
-        largest = max(largest, rows[part, p, x])
+    for m in range(rows.shape[0]):
+        largest = max(largest, rows[m, p, x])
     return largest
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _class_row(law, part, table, is_next, n, passed, forced, out):
+def _class_row(law, m, table, is_next, n, passed, forced, out):
     """out[b] = weight of b training items among the first n, all `forced` and no `passed` ones.
 
     C(n - passed - forced, b - forced) of the C(n, b) subsets are such.
@@ -76,29 +76,29 @@ def _class_row(law, part, table, is_next, n, passed, forced, out):
     for b in range(len(out)):
         out[b] = 0.0
         if forced <= b <= n - passed:
-            out[b] = source[part, table, n, b] * share
+            out[b] = source[m, table, n, b] * share
             if b < n:
                 share *= (n - passed - b) / (b - forced + 1.0) * ((b + 1.0) / (n - b))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def fill_rows(vote, seen, last, rows, polynomial, spare):
-    """rows[part, p, b] of all classes, and polynomial[part, b] = their product, all classes."""
-    law, row, n_votes = vote.law, vote.row, rows.shape[2]
-    for part in range(rows.shape[0]):
-        fill_values(polynomial[part], 0.0)
-        polynomial[part, 0] = 1.0
+def fill_rows(law, row, seen, last, rows, polynomial, spare):
+    """rows[m, p, b] of all classes, and polynomial[m, b] = their product, all classes."""
+    n_votes = rows.shape[2]
+    for m in range(rows.shape[0]):
+        fill_values(polynomial[m], 0.0)
+        polynomial[m, 0] = 1.0
         for p in range(rows.shape[1]):
             _class_row(
-                law, part, row.tables[p], p == last, seen[p], row.passed[p], row.forced[p],
-                rows[part, p],
+                law, m, row.tables[p], p == last, seen[p], row.passed[p], row.forced[p],
+                rows[m, p],
             )  # fmt: skip
             fill_values(spare, 0.0)
             for b in range(n_votes):
-                if rows[part, p, b] > 0.0:
+                if rows[m, p, b] > 0.0:
                     for v in range(n_votes - b):
-                        spare[v + b] += polynomial[part, v] * rows[part, p, b]
-            copy_values(spare, polynomial[part])
+                        spare[v + b] += polynomial[m, v] * rows[m, p, b]
+            copy_values(spare, polynomial[m])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -171,16 +171,16 @@ def ways_to_come(members):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_mass(vote, polynomial, part, seen, chance, last_voter, out):
-    """Add weights by number of voters to out[part of the law, slots[k]]; returns the largest.
+def add_mass(law, slots, polynomial, m, seen, chance, last_voter, out):
+    """Add weights by number of voters to out[m of the law, slots[k]]; returns the largest.
 
     polynomial[b] belongs to b training items among `seen`. With a last voter they are a vote of
     b + 1, otherwise the vote of every k above b ends with them.
     """
-    law, slots, largest = vote.law, vote.rule.slots, 0.0
+    largest = 0.0
     sizes = law.ends.shape[0]
     for size in range(max(sizes, 1)):
-        line = part if sizes == 0 else size
+        line = m if sizes == 0 else size
         for b in range(len(polynomial)):
             value = polynomial[b] * chance
             if value == 0.0:

@@ -16,13 +16,13 @@ from allsplits.exact.weighted._kernels_law import (
     count,
     fill_rows,
     fill_values,
+    largest_component,
     largest_group,
-    largest_part,
     next_prefix,
     prefix_chance,
     ways_to_come,
 )
-from allsplits.exact.weighted._kernels_sums import Lists, enter_group, first_lists, two_pools
+from allsplits.exact.weighted._kernels_sums import enter_group, first_lists, two_pools
 from allsplits.exact.weighted.kernel_types import Prefix
 
 __all__ = ["count_votes", "fits"]
@@ -32,12 +32,11 @@ NEGLIGIBLE = 1e-22
 
 
 class ListDuel(NamedTuple):
-    """The lists that meet: class p has version versions[p], b voters with weight rows[part, p, b].
+    """The lists that meet: class p has version versions[p], b voters with weight rows[m, p, b].
 
-    beaten[p, b] = (below up to, shares below, tied up to, shares below or tied).
+    beaten[p, b] = ((below up to, shares below), (tied up to, shares below or tied)).
     """
 
-    lists: Lists
     versions: np.ndarray
     rows: np.ndarray
     beaten: np.ndarray
@@ -85,36 +84,36 @@ def _move_pointer(lists, end, entry, last_vote, times, least, pointer):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _advance(duel, d, entry, last_vote, times):
-    """Move the pointers of class d up to the sum at `entry`; returns whether all was clear."""
-    lists, beaten = duel.lists, duel.beaten[d]
-    starts = lists.starts[duel.versions[d]]
+def _advance(lists, version, entry, last_vote, times, beaten):
+    """Move the pointers of a class up to the sum at `entry`; returns whether all was clear."""
+    starts = lists.starts[version]
     for b in range(len(starts) - 1):
-        for least in range(1, -1, -1):
-            pointer = beaten[b, 2 - 2 * least : 4 - 2 * least]
-            if not _move_pointer(lists, starts[b + 1], entry, last_vote, times, least, pointer):
+        for tied in range(2):
+            if not _move_pointer(
+                lists, starts[b + 1], entry, last_vote, times, 1 - tied, beaten[b, tied]
+            ):
                 return False
     return True
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _multiply_rivals(vote, duel, part, c, node, left, poly, spare):
-    """poly[v] = Σ over the votes of c's rivals, v in all and at most `left`, that c is not beaten.
+def _multiply_rivals(c, present, rows, beaten, node, share, left, work):
+    """work[0, v] = Σ over votes of c's rivals, v in all and at most `left`, that c is not beaten.
 
     A tied rival counts `node` with shared ties, otherwise 1 if it comes after c.
     """
-    present, rows, beaten = vote.row.present, duel.rows[part], duel.beaten
+    poly, spare = work[0], work[1]
     fill_values(poly, 0.0)
     poly[0] = 1.0
     top = 0
     for d in range(len(present)):
         if d == c:
             continue
-        tie = node if vote.rule.share else (1.0 if present[d] > present[c] else 0.0)
+        tie = node if share else (1.0 if present[d] > present[c] else 0.0)
         fill_values(spare, 0.0)
         new_top = 0
         for b in range(min(rows.shape[1] - 1, left) + 1):
-            below, tied = beaten[d, b, 1], beaten[d, b, 3] - beaten[d, b, 1]
+            below, tied = beaten[d, b, 0, 1], beaten[d, b, 1, 1] - beaten[d, b, 0, 1]
             value = rows[d, b] * (below + tie * max(tied, 0.0))
             if value > 0.0:
                 for v in range(min(top, left - b) + 1):
@@ -126,82 +125,80 @@ def _multiply_rivals(vote, duel, part, c, node, left, poly, spare):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _score_class(vote, duel, c, last, last_vote, out):
-    """out[part, b] = P(class c wins with b voters before the last one, of class `last`).
+def _score_class(present, rule, lists, duel, c, last, last_vote, out):
+    """out[m, b] = P(class c wins with b voters before the last one, of class `last`).
 
     Returns False if a tie was not clear.
     """
-    lists, versions, rows, beaten, rule = (
-        duel.lists, duel.versions, duel.rows, duel.beaten, vote.rule,
-    )  # fmt: skip
+    versions, rows, beaten = duel
     n_votes = rows.shape[2]
-    poly, spare = np.empty(n_votes), np.empty(n_votes)
+    work = np.empty((2, n_votes))
     starts = lists.starts[versions[c]]
     for b in range(n_votes):
         for d in range(len(versions)):
             for i in range(n_votes):
-                beaten[d, i, 0] = beaten[d, i, 2] = lists.starts[versions[d], i]
-                beaten[d, i, 1] = beaten[d, i, 3] = 0.0
-        if largest_part(rows, c, b) <= 0.0:
+                beaten[d, i, 0, 0] = beaten[d, i, 1, 0] = lists.starts[versions[d], i]
+                beaten[d, i, 0, 1] = beaten[d, i, 1, 1] = 0.0
+        if largest_component(rows, c, b) <= 0.0:
             continue
         for entry in range(starts[b], starts[b + 1]):
             for d in range(len(versions)):
                 times = int(c == last) - int(d == last)
-                if d != c and not _advance(duel, d, entry, last_vote, times):
+                if d != c and not _advance(lists, versions[d], entry, last_vote, times, beaten[d]):
                     return False
-            for part in range(rows.shape[0]):
-                factor = lists.mass[entry] * rows[part, c, b]
+            for m in range(rows.shape[0]):
+                factor = lists.mass[entry] * rows[m, c, b]
                 if factor == 0.0:
                     continue
                 for q in range(len(rule.nodes)):
                     left = n_votes - 1 - b
-                    top = _multiply_rivals(vote, duel, part, c, rule.nodes[q], left, poly, spare)
+                    top = _multiply_rivals(
+                        c, present, rows[m], beaten, rule.nodes[q], rule.share, left, work
+                    )
                     for v in range(top + 1):
-                        out[part, b + v] += factor * rule.node_weights[q] * poly[v]
+                        out[m, b + v] += factor * rule.node_weights[q] * work[0, v]
     return True
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _duel(vote, lists, prefix, last_vote, found):
     """One prefix: what every class wins, and its weight; returns False if a tie was not clear."""
-    row, rule, law, last = vote.row, vote.rule, vote.law, prefix.last
-    total = count(prefix.seen)
-    if last >= 0 and (total > law.reach or prefix.chance < NEGLIGIBLE):
+    row, rule, law = vote.row, vote.rule, vote.law
+    total, slots, last, chance = count(prefix.seen), rule.slots, prefix.last, prefix.chance
+    if last >= 0 and (total > law.reach or chance < NEGLIGIBLE):
         return True
-    n_parts, n_classes, n_votes = law.rows.shape[0], len(row.present), len(rule.slots) - 1
-    rows = np.empty((n_parts, n_classes, n_votes))
-    polynomial = np.empty((n_parts, n_votes))
-    scores = np.empty((n_parts, n_votes))
-    fill_rows(vote, prefix.seen, last, rows, polynomial, scores[0])
+    n_components, n_classes, n_votes = law.rows.shape[0], len(row.present), len(slots) - 1
+    rows = np.empty((n_components, n_classes, n_votes))
+    polynomial = np.empty((n_components, n_votes))
+    scores = np.empty((n_components, n_votes))
+    fill_rows(law, row, prefix.seen, last, rows, polynomial, scores[0])
     largest = 0.0
-    for part in range(n_parts):
-        added = add_mass(
-            vote, polynomial[part], part, total, prefix.chance, last >= 0, found.visited
-        )
+    for m in range(n_components):
+        added = add_mass(law, slots, polynomial[m], m, total, chance, last >= 0, found.visited)
         largest = max(largest, added)
     if largest == 0.0:
         return True
     versions = np.empty(n_classes, np.int64)
     for p in range(n_classes):
         versions[p] = lists.first[p] + prefix.taken[p]
-    duel = ListDuel(lists, versions, rows, np.empty((n_classes, n_votes, 4)))
+    duel = ListDuel(versions, rows, np.empty((n_classes, n_votes, 2, 2)))
     for c in range(n_classes):
         if rule.target >= 0 and row.present[c] != rule.target:
             continue
-        for part in range(n_parts):
-            fill_values(scores[part], 0.0)
-        if not _score_class(vote, duel, c, last, last_vote, scores):
+        for m in range(n_components):
+            fill_values(scores[m], 0.0)
+        if not _score_class(row.present, rule, lists, duel, c, last, last_vote, scores):
             return False
         line = 0 if rule.target >= 0 else row.present[c]
-        for part in range(n_parts):
-            add_mass(vote, scores[part], part, total, prefix.chance, last >= 0, found.won[line])
+        for m in range(n_components):
+            add_mass(law, slots, scores[m], m, total, chance, last >= 0, found.won[line])
     return True
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def fits(vote, first, cap, most_work):
     """Whether no list grows beyond `cap` and counting takes at most `most_work` steps."""
-    row, n_parts = vote.row, vote.law.rows.shape[0]
+    row, n_components = vote.row, vote.law.rows.shape[0]
     n_votes, n_classes = len(vote.rule.slots) - 1, len(row.present)
     unit, n_digits = lowest_bit(row, first)
     old, new = two_pools(row, first, n_votes, cap, n_digits)
@@ -220,7 +217,7 @@ def fits(vote, first, cap, most_work):
         prefixes = ways_to_come(row.members[g])
         states = float(new.starts[new.first[n_classes] - 1, n_votes]) * n_digits
         rivals = n_classes * min(n_votes, items + 1.0)
-        work += prefixes * states * rivals * (1 + n_parts * len(vote.rule.nodes))
+        work += prefixes * states * rivals * (1 + n_components * len(vote.rule.nodes))
         if work > most_work:
             return False
         old, new = new, old

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from allsplits.exact.weighted._kernels_cells import Cells, Grid
-from allsplits.exact.weighted._kernels_law import copy_values, fill_values, largest_part
+from allsplits.exact.weighted._kernels_cells import Grid
+from allsplits.exact.weighted._kernels_law import copy_values, fill_values, largest_component
 
 __all__ = ["Claim", "GridDuel", "convolve", "score_line"]
 
@@ -22,13 +22,12 @@ FARTHEST = 1e9
 
 
 class GridDuel(NamedTuple):
-    """The lines that meet: class p has version versions[p], line y with weight rows[part, p, y].
+    """The lines that meet: class p has version versions[p], line y with weight rows[m, p, y].
 
     gains[p] is what class p has besides, known to `slack`; wanted[v] tells whether v lines in all
     are a wanted vote. `work` is room for two products of rivals.
     """
 
-    cells: Cells
     grid: Grid
     versions: np.ndarray
     gains: np.ndarray
@@ -47,16 +46,16 @@ class Claim(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _has_line(duel, p, y):
+def _has_line(cells, duel, p, y):
     """Whether line y of class p can be."""
     version = duel.versions[p]
-    return duel.cells.high[version, y] >= duel.cells.low[version, y]
+    return cells.high[version, y] >= cells.low[version, y]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _shift(duel, claim, d, y):
+def _shift(cells, duel, claim, d, y):
     """Cell i of the claim's line is ahead of what cell i + shift of line y of class d beats."""
-    cells, left_out = duel.cells, duel.grid.left_out
+    left_out = duel.grid.left_out
     a, b = duel.versions[claim.c], duel.versions[d]
     doubt = cells.under[a, claim.x] + cells.over[b, y]
     if left_out == claim.sure:
@@ -75,14 +74,14 @@ def _shift(duel, claim, d, y):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _middle(duel, claim, d, y, shift):
-    """Cells of the claim's line that beat part of line y, and those that beat all of it.
+def _middle(cells, duel, claim, d, y, shift):
+    """Cells of the claim's line that beat a part of line y, and those that beat all of it.
 
     Returns (first, end, first, end).
     """
     a, b = duel.versions[claim.c], duel.versions[d]
-    low, high = duel.cells.low[a, claim.x], duel.cells.high[a, claim.x] + 1
-    rival_low, rival_high = duel.cells.low[b, y] - shift, duel.cells.high[b, y] - shift + 1
+    low, high = cells.low[a, claim.x], cells.high[a, claim.x] + 1
+    rival_low, rival_high = cells.low[b, y] - shift, cells.high[b, y] - shift + 1
     if duel.grid.left_out:
         first = min(max(rival_low + 1, low), high)
         return first, max(min(rival_high, high), first), low, first
@@ -124,11 +123,11 @@ def _share(cells, c, x, start, stop, left_out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _one_rival(duel, claim, d, y):
+def _one_rival(cells, duel, claim, d, y):
     """P(the claim holds against line y of class d)."""
-    cells, left_out, a, x = duel.cells, duel.grid.left_out, duel.versions[claim.c], claim.x
-    shift = _shift(duel, claim, d, y)
-    first, end, all_first, all_end = _middle(duel, claim, d, y, shift)
+    left_out, a, x = duel.grid.left_out, duel.versions[claim.c], claim.x
+    shift = _shift(cells, duel, claim, d, y)
+    first, end, all_first, all_end = _middle(cells, duel, claim, d, y, shift)
     duel.grid.spent[0] += 16.0 + max(end - first, 0)
     total = _share(cells, a, x, all_first, all_end, left_out)
     if first < end:
@@ -138,25 +137,25 @@ def _one_rival(duel, claim, d, y):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _is_open(duel, claim, d):
+def _is_open(cells, duel, claim, d):
     """Whether some line of class d that may come may be ahead of the claim's line."""
     a = duel.versions[claim.c]
     for y in range(duel.grid.n_lines):
-        if _has_line(duel, d, y) and largest_part(duel.rows, d, y) > 0.0:
-            shift = _shift(duel, claim, d, y)
-            _, _, all_first, all_end = _middle(duel, claim, d, y, shift)
-            if all_first > duel.cells.low[a, claim.x] or all_end <= duel.cells.high[a, claim.x]:
+        if _has_line(cells, duel, d, y) and largest_component(duel.rows, d, y) > 0.0:
+            shift = _shift(cells, duel, claim, d, y)
+            _, _, all_first, all_end = _middle(cells, duel, claim, d, y, shift)
+            if all_first > cells.low[a, claim.x] or all_end <= cells.high[a, claim.x]:
                 return True
     return False
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _times_rival(duel, claim, d, part, top):
+def _times_rival(cells, duel, claim, d, m, top):
     """Multiply work[0, v, i] (v lines of the rivals so far, i cells of the claim's) by those of d.
 
     Returns the largest v.
     """
-    cells, row, poly, spare = duel.cells, duel.rows[part, d], duel.work[0], duel.work[1]
+    row, poly, spare = duel.rows[m, d], duel.work[0], duel.work[1]
     a, b = duel.versions[claim.c], duel.versions[d]
     low, high = cells.low[a, claim.x], cells.high[a, claim.x]
     width, n_lines = high - low + 1, duel.grid.n_lines
@@ -165,10 +164,10 @@ def _times_rival(duel, claim, d, part, top):
             spare[v, i] = 0.0
     new_top = 0
     for y in range(n_lines):
-        if row[y] <= 0.0 or not _has_line(duel, d, y):
+        if row[y] <= 0.0 or not _has_line(cells, duel, d, y):
             continue
-        shift = _shift(duel, claim, d, y)
-        first, end, all_first, all_end = _middle(duel, claim, d, y, shift)
+        shift = _shift(cells, duel, claim, d, y)
+        first, end, all_first, all_end = _middle(cells, duel, claim, d, y, shift)
         duel.grid.spent[0] += (min(top, n_lines - 1 - y) + 1.0) * width
         for v in range(min(top, n_lines - 1 - y) + 1):
             source, target = poly[v], spare[v + y]
@@ -185,9 +184,9 @@ def _times_rival(duel, claim, d, part, top):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _several_rivals(duel, claim, rivals, part, out):
+def _several_rivals(cells, duel, claim, rivals, m, out):
     """out[v] = Σ over lines of the rivals, v in all, of P(the claim holds against all of them)."""
-    cells, a = duel.cells, duel.versions[claim.c]
+    a = duel.versions[claim.c]
     low, high = cells.low[a, claim.x], cells.high[a, claim.x]
     fill_values(out, 0.0)
     for i in range(high - low + 1):
@@ -195,7 +194,7 @@ def _several_rivals(duel, claim, rivals, part, out):
     top = 0
     for d in range(len(rivals)):
         if rivals[d]:
-            top = _times_rival(duel, claim, d, part, top)
+            top = _times_rival(cells, duel, claim, d, m, top)
     for v in range(top + 1):
         out[v] = _dot(cells.mass[a, claim.x], low, duel.work[0, v], 0, high - low + 1)
 
@@ -212,66 +211,67 @@ def convolve(left, right, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _find_rivals(duel, claim, rivals, free, spare):
+def _find_rivals(cells, duel, claim, rivals, free, spare):
     """Which classes may beat the claim; the weights of all others are multiplied into `free`.
 
     Returns (rivals, the last of them, whether all others have only one line).
     """
     rows = duel.rows
-    n_parts, n_classes = rows.shape[0], rows.shape[1]
+    n_components, n_classes = rows.shape[0], rows.shape[1]
     n_rivals, rival, alone = 0, 0, True
-    for part in range(n_parts):
-        fill_values(free[part], 0.0)
-        free[part, 0] = 1.0
+    for m in range(n_components):
+        fill_values(free[m], 0.0)
+        free[m, 0] = 1.0
     for d in range(n_classes):
-        rivals[d] = d != claim.c and _is_open(duel, claim, d)
+        rivals[d] = d != claim.c and _is_open(cells, duel, claim, d)
         if rivals[d]:
             rival = d
             n_rivals += 1
         elif d != claim.c:
-            for part in range(n_parts):
-                convolve(free[part], rows[part, d], spare)
-                copy_values(spare, free[part])
-    for part in range(n_parts):
+            for m in range(n_components):
+                convolve(free[m], rows[m, d], spare)
+                copy_values(spare, free[m])
+    for m in range(n_components):
         for y in range(1, rows.shape[2]):
-            alone = alone and free[part, y] <= 0.0
+            alone = alone and free[m, y] <= 0.0
     return n_rivals, rival, alone
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _ahead_of_one(duel, claim, d, alone, ahead):
+def _ahead_of_one(cells, duel, claim, d, alone, ahead):
     """ahead[y] = P(the claim holds against line y of class d), where that is wanted."""
-    rows = duel.rows
+    likely = largest_component(duel.rows, claim.c, claim.x)
     for y in range(len(ahead)):
         ahead[y] = 0.0
-        if claim.x + y >= len(ahead) or not _has_line(duel, d, y):
+        if claim.x + y >= len(ahead) or not _has_line(cells, duel, d, y):
             continue
-        if largest_part(rows, d, y) * largest_part(rows, claim.c, claim.x) < duel.grid.rare:
+        if largest_component(duel.rows, d, y) * likely < duel.grid.rare:
             ahead[y] = 0.0 if claim.sure else 1.0
         elif not alone or duel.wanted[claim.x + y]:
-            ahead[y] = _one_rival(duel, claim, d, y)
+            ahead[y] = _one_rival(cells, duel, claim, d, y)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def score_line(duel, claim, out):
-    """out[part, v] += weights of the votes that the claim's line wins, v lines in all."""
-    if not _has_line(duel, claim.c, claim.x) or largest_part(duel.rows, claim.c, claim.x) <= 0.0:
+def score_line(cells, duel, claim, out):
+    """out[m, v] += weights of the votes that the claim's line wins, v lines in all."""
+    c, x = claim.c, claim.x
+    if not _has_line(cells, duel, c, x) or largest_component(duel.rows, c, x) <= 0.0:
         return
-    n_parts, n_classes, n_lines = duel.rows.shape
+    n_components, n_classes, n_lines = duel.rows.shape
     rivals = np.empty(n_classes, np.bool_)
-    free, lines = np.empty((n_parts, n_lines)), np.empty((3, n_lines))
+    free, lines = np.empty((n_components, n_lines)), np.empty((3, n_lines))
     product, ahead, spare = lines[0], lines[1], lines[2]
-    n_rivals, d, alone = _find_rivals(duel, claim, rivals, free, spare)
+    n_rivals, d, alone = _find_rivals(cells, duel, claim, rivals, free, spare)
     if n_rivals == 1:
-        _ahead_of_one(duel, claim, d, alone, ahead)
-    for part in range(n_parts):
+        _ahead_of_one(cells, duel, claim, d, alone, ahead)
+    for m in range(n_components):
         fill_values(product, 0.0)
         product[0] = 1.0
         if n_rivals == 1:
             for y in range(n_lines):
-                product[y] = ahead[y] * duel.rows[part, d, y]
+                product[y] = ahead[y] * duel.rows[m, d, y]
         elif n_rivals > 1:
-            _several_rivals(duel, claim, rivals, part, product)
-        convolve(product, free[part], spare)
+            _several_rivals(cells, duel, claim, rivals, m, product)
+        convolve(product, free[m], spare)
         for v in range(n_lines - claim.x):
-            out[part, claim.x + v] += duel.rows[part, claim.c, claim.x] * spare[v]
+            out[m, claim.x + v] += duel.rows[m, claim.c, claim.x] * spare[v]

@@ -74,11 +74,11 @@ def _still_open(law, polynomial, seen, slots):
     """The largest share of a wanted vote that is not over after `seen` candidates."""
     largest = 0.0
     sizes = law.ends.shape[0]
-    for part in range(max(len(polynomial), sizes)):
-        weights = polynomial[part if sizes == 0 else 0]
+    for m in range(max(len(polynomial), sizes)):
+        weights = polynomial[m if sizes == 0 else 0]
         total = 0.0
         for b in range(len(weights)):
-            total += weights[b] * (law.ends[part, seen, b] if sizes > 0 else 1.0)
+            total += weights[b] * (law.ends[m, seen, b] if sizes > 0 else 1.0)
             if slots[b + 1] >= 0:
                 largest = max(largest, total)
     return largest
@@ -89,14 +89,15 @@ def _groups_needed(vote, first, tol):
     """How many groups must be looked at until at most `tol` of every vote's mass is left."""
     row, law, slots = vote.row, vote.law, vote.rule.slots
     n_classes, n_votes = len(row.present), len(slots) - 1
-    n_parts, n_groups = law.rows.shape[0], len(row.mantissa)
-    rows, polynomial = np.empty((n_parts, n_classes, n_votes)), np.empty((n_parts, n_votes))
+    n_components, n_groups = law.rows.shape[0], len(row.mantissa)
+    rows = np.empty((n_components, n_classes, n_votes))
+    polynomial = np.empty((n_components, n_votes))
     spare, seen = np.empty(n_votes), np.empty(n_classes, np.int64)
     copy_values(row.passed, seen)
     for g in range(first, n_groups):
         for p in range(n_classes):
             seen[p] += row.members[g, p]
-        fill_rows(vote, seen, -1, rows, polynomial, spare)
+        fill_rows(law, row, seen, -1, rows, polynomial, spare)
         if _still_open(law, polynomial, count(seen), slots) <= tol:
             return g + 1
     return n_groups
@@ -159,25 +160,25 @@ def _pass_nearest(row, n_zero):
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _nothing_found(won):
-    """won[bound, class, part, slot] and visited[part, slot] of zeros."""
+    """won[bound, class, m, slot] and visited[m, slot] of zeros."""
     found = Found(np.empty(won.shape), np.empty(won.shape[2:]))
-    for part in range(won.shape[2]):
-        fill_values(found.visited[part], 0.0)
+    for m in range(won.shape[2]):
+        fill_values(found.visited[m], 0.0)
         for c in range(won.shape[1]):
-            fill_values(found.won[0, c, part], 0.0)
-            fill_values(found.won[1, c, part], 0.0)
+            fill_values(found.won[0, c, m], 0.0)
+            fill_values(found.won[1, c, m], 0.0)
     return found
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _add_found(found, known):
     """Add what was found to what was known."""
-    for part in range(known.visited.shape[0]):
+    for m in range(known.visited.shape[0]):
         for slot in range(known.visited.shape[1]):
-            known.visited[part, slot] += found.visited[part, slot]
+            known.visited[m, slot] += found.visited[m, slot]
             for c in range(known.won.shape[1]):
                 for bound in range(2):
-                    known.won[bound, c, part, slot] += found.won[bound, c, part, slot]
+                    known.won[bound, c, m, slot] += found.won[bound, c, m, slot]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -185,9 +186,9 @@ def _widest(won):
     """The largest distance between the two bounds."""
     width = 0.0
     for c in range(won.shape[1]):
-        for part in range(won.shape[2]):
+        for m in range(won.shape[2]):
             for slot in range(won.shape[3]):
-                width = max(width, won[1, c, part, slot] - won[0, c, part, slot])
+                width = max(width, won[1, c, m, slot] - won[0, c, m, slot])
     return width
 
 
@@ -206,13 +207,13 @@ def _as_counted(row, n_zero):
 def _give_all(only, target, known):
     """All that is not decided yet goes to the only class."""
     won, visited = known
-    for part in range(visited.shape[0]):
+    for m in range(visited.shape[0]):
         for slot in range(visited.shape[1]):
-            rest = max(1.0 - visited[part, slot], 0.0)
-            visited[part, slot] = 1.0
+            rest = max(1.0 - visited[m, slot], 0.0)
+            visited[m, slot] = 1.0
             if target < 0 or target == only:
                 for bound in range(2):
-                    won[bound, 0 if target >= 0 else only, part, slot] += rest
+                    won[bound, 0 if target >= 0 else only, m, slot] += rest
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -247,8 +248,8 @@ def _count(vote, first, whole, room, effort, known):
     exact = Found(found.won[0], found.visited)
     if count_votes(vote, first, whole, room, effort.most_prefixes, exact):
         for c in range(found.won.shape[1]):
-            for part in range(found.won.shape[2]):
-                copy_values(found.won[0, c, part], found.won[1, c, part])
+            for m in range(found.won.shape[2]):
+                copy_values(found.won[0, c, m], found.won[1, c, m])
         _add_found(found, known)
 
 

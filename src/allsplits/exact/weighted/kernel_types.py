@@ -74,13 +74,13 @@ class Effort(NamedTuple):
 
 
 class LawTables(NamedTuple):
-    """A law as tables.
+    """A law as tables, component m by component.
 
-    rows[part, table, n, b] is the weight of b training items among the first n of a class, and
-    nexts the same if the next item of the class is drawn, too. For laws of fixed size the parts
-    are in ends[part, j, b] (what the product over classes must be multiplied by for b of j items)
-    and trains[part]; `ends` is empty for class counts. After `reach` candidates next to no vote is
-    still open.
+    rows[m, table, n, b] is the weight of b training items among the first n of a class, and nexts
+    the same if the next item of the class is drawn, too. For laws of fixed size rows has one m; the
+    components are in ends[m, j, b] (what the product over classes must be multiplied by for b of j
+    items) and trains[m]; `ends` is empty for class counts. After `reach` candidates next to no vote
+    is still open.
     """
 
     rows: Floats
@@ -132,9 +132,9 @@ class Prefix(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the classes win, and how much of every vote was looked at: visited[part, slot].
+    """What the classes win, and how much of every vote was looked at: visited[m, slot].
 
-    won[class, part, slot], with a bound (for certain, possibly) as the first axis where votes are
+    won[class, m, slot], with a bound (for certain, possibly) as the first axis where votes are
     enclosed.
     """
 
@@ -143,7 +143,7 @@ class Found(NamedTuple):
 
 
 class FoundRows(NamedTuple):
-    """The same for a block: won[i, bound, class, part, slot] and visited[i, part, slot].
+    """The same for a block: won[i, bound, class, m, slot] and visited[i, m, slot].
 
     is_open[i] tells that the votes without voters at distance 0 are left.
     """

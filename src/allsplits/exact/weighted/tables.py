@@ -18,7 +18,7 @@ __all__ = ["TabledLaw"]
 
 
 class TabledLaw:
-    """A law of fixed size or of class counts as the kernels see it; parts are its components."""
+    """A law of fixed size or of class counts as the kernels see it."""
 
     def __init__(self, question: Question, law: Any) -> None:
         self.law, self.n_candidates = law, question.n_samples - 1
@@ -27,13 +27,13 @@ class TabledLaw:
         self.pools = np.concatenate([sizes, sizes - 1])
         self.trains = [component.train for component in law.components]
 
-    def draws(self, own: int, part: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def draws(self, own: int, component: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(candidates, draws) of each class for a sample of class `own`, or of all together."""
         if not self.counts:
-            return np.array([self.n_candidates]), np.array([self.trains[part]])
+            return np.array([self.n_candidates]), np.array([self.trains[component]])
         n_classes = len(self.pools) // 2
         pool = self.pools[:n_classes] - (np.arange(n_classes) == own)
-        return pool, np.minimum(np.array(self.trains[part]), pool)
+        return pool, np.minimum(np.array(self.trains[component]), pool)
 
     def depth(self, k: int, tol: float) -> int:
         """Neighbours after which at most about `tol` of a vote of k is left."""
@@ -68,8 +68,8 @@ class TabledLaw:
         share = min(max(float(np.mean(self.trains)) / n, 1e-3), 1 - 1e-3)
         binomial = binomial_table(longest, k - 1, share)
         drawn = np.empty((len(self.trains), longest + 1, k))
-        for part, train in enumerate(self.trains):
-            hypergeometric_table(n, train, longest, k - 1, drawn[part])
+        for component, train in enumerate(self.trains):
+            hypergeometric_table(n, train, longest, k - 1, drawn[component])
         ends = np.divide(drawn, binomial, out=np.zeros_like(drawn), where=binomial > 1e-280)
         n_classes = len(self.pools) // 2
         one = np.zeros(n_classes, dtype=np.int64)
@@ -85,14 +85,14 @@ class TabledLaw:
         height = min(longest, int(self.pools.max())) + 1
         rows = np.zeros((len(self.trains), len(kinds), height, k))
         nexts = np.zeros_like(rows)
-        for table, (pool, *parts) in enumerate(kinds.tolist()):
+        for table, (pool, *components) in enumerate(kinds.tolist()):
             top = min(pool + 1, height)
             items = np.arange(top)[:, None]
-            for part, train in enumerate(parts):
-                line = rows[part, table, :top]
+            for component, train in enumerate(components):
+                line = rows[component, table, :top]
                 hypergeometric_table(pool, train, top - 1, k - 1, line)
                 left = np.maximum(train - np.arange(k), 0) / np.maximum(pool - items, 1)
-                nexts[part, table, :top] = line * np.where(items < pool, left, 0.0)
+                nexts[component, table, :top] = line * np.where(items < pool, left, 0.0)
         return LawTables(
             rows, nexts, ids[:n_classes], ids[n_classes:], np.empty((0, 0, 0)),
             np.empty(0, dtype=np.int64), self.n_candidates, reach,

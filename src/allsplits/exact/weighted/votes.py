@@ -40,7 +40,7 @@ from allsplits.exact.weighted.equal import or_equal, weights_of
 from allsplits.exact.weighted.kernel_types import Effort, FoundRows, WeightedRows, WeightedRule
 from allsplits.exact.weighted.sampled import Candidates, can_be_sampled, sample_votes
 from allsplits.exact.weighted.tables import TabledLaw
-from allsplits.exact.weighted.vote_fractions import part_fractions, solve_rational_votes
+from allsplits.exact.weighted.vote_fractions import component_fractions, solve_rational_votes
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
 from allsplits.orders import NeighborOrder
 
@@ -70,9 +70,9 @@ class _WeightedVote:
         self.question, self.law = question, TabledLaw(question, law)
         self.ks = [column.k for column in question.columns]
         self.depth = self.law.depth(max(self.ks), question.options.tol)
-        # What every sample counts in each part of the law, by its class.
-        parts = part_fractions(question, law)
-        self.part_weights = np.array([[float(w) for w in part] for part in parts]).T
+        # What every sample counts in each component of the law, by its class.
+        counted = component_fractions(question, law)
+        self.component_weights = np.array([[float(w) for w in line] for line in counted]).T
         # 1/(1 + tied rivals) is integrated; without shares there is one way to count ties.
         rules = legendre_rules((question.n_classes + 1) // 2 if question.options.share else 1)
         self.nodes, self.node_weights = (np.ascontiguousarray(rule[-1]) for rule in rules)
@@ -106,7 +106,7 @@ class _WeightedVote:
             order.indptr, question.codes[order.flat_indices], order.tied, *weights, own
         )
         rows, same = _distinct(rows, question.options.average)
-        part_weights = self.part_weights[own]
+        component_weights = self.component_weights[own]
         alike = np.bincount(same)[same]
         out = np.zeros((order.n_samples, self.width))
         values, doubts, variances = self.split(out)
@@ -119,11 +119,11 @@ class _WeightedVote:
             variance = np.zeros((len(rows.own), *found.shape[2:]))
             if question.options.allow_sampling:
                 self._sample_wide(rows, ks, order.first_row, found, variance)
-            # (row, bound, class, slot): the parts of the law are mixed as they count.
-            mixed = np.einsum("ibcps,ip->ibcs", found[same], part_weights)
+            # (row, bound, class, slot): the components of the law are mixed as they count.
+            mixed = np.einsum("ibcps,ip->ibcs", found[same], component_weights)
             middle, doubt = mixed.mean(axis=1), (mixed[:, 1] - mixed[:, 0]) / 2
             # Rows that are alike share their draws.
-            noise = np.einsum("icps,ip->ics", variance[same], part_weights**2 * alike[:, None])
+            noise = np.einsum("icps,ip->ics", variance[same], component_weights**2 * alike[:, None])
             mine = (np.arange(len(own)), own if every else np.zeros_like(own))
             if every:
                 values[:] = middle[:, :, 0]
@@ -147,17 +147,17 @@ class _WeightedVote:
             own = int(rows.own[i])
             # Without averages the order of the row is the order of the draws.
             tied = rows.tied[entries] & options.average
-            for part in range(len(law.trains)):
+            for component in range(len(law.trains)):
                 row = Candidates(
-                    rows.labels[entries], tied, weights[entries], *law.draws(own, part)
+                    rows.labels[entries], tied, weights[entries], *law.draws(own, component)
                 )
-                rng = np.random.default_rng([seed, int(i), part])
+                rng = np.random.default_rng([seed, int(i), component])
                 mean, noise = sample_votes(row, ks, n_classes, options.share, rng)
                 keep = slice(None) if self.question.want_samples else slice(own, own + 1)
-                found[i, :, :, part], variance[i, :, part] = mean[keep], noise[keep]
+                found[i, :, :, component], variance[i, :, component] = mean[keep], noise[keep]
 
     def _bounds(self, rows: WeightedRows, ks: list[int], n_threads: int, scale: float) -> Floats:
-        """Lower and upper bounds by row, class (all, or only the own one), part and k.
+        """Lower and upper bounds by row, class (all, or only the own one), component and k.
 
         Each row stands for `scale` rows of all blocks.
         """
@@ -169,10 +169,10 @@ class _WeightedVote:
             self.node_weights, VOTE_TOLERANCE,
         )  # fmt: skip
         law = self.law.tables(k, int(np.diff(rows.indptr).max()), options.tol)
-        n_rows, n_parts = len(rows.own), len(self.law.trains)
-        shape = (n_rows, 2, self.question.n_classes if every else 1, n_parts, len(ks))
+        n_rows, n_components = len(rows.own), len(self.law.trains)
+        shape = (n_rows, 2, self.question.n_classes if every else 1, n_components, len(ks))
         found = FoundRows(
-            np.zeros(shape), np.zeros((n_rows, n_parts, len(ks))), np.zeros(n_rows, dtype=bool)
+            np.zeros(shape), np.zeros((n_rows, n_components, len(ks))), np.zeros(n_rows, dtype=bool)
         )
         effort = self._effort(k)
 
@@ -262,7 +262,7 @@ def _of_one_law(question: Question) -> Solver:
     vote = _WeightedVote(question, question.columns[0].law)
 
     def finish(values: Floats) -> Answer:
-        weight = vote.part_weights.sum(axis=1)[question.codes]
+        weight = vote.component_weights.sum(axis=1)[question.codes]
         shares, doubts, noises = vote.split(values)
         if question.want_samples:
             bound = doubts.sum(axis=0) + vote.rounding()
