@@ -19,7 +19,7 @@ from allsplits.exact.weighted._kernels_law import (
     fill_values,
     largest_group,
     next_prefix,
-    prefix_chance,
+    see_prefix,
     ways_to_come,
 )
 from allsplits.exact.weighted._kernels_rivals import Claim, GridDuel, convolve, score_line
@@ -160,10 +160,7 @@ def bound_votes(vote, first, lead, grid, found):
         enter_cells(old, new, members, drawable, weight, grid.left_out, not more)
         fill_values(taken, 0)
         while more and grid.spent[0] <= grid.most:
-            chance = prefix_chance(members, taken, buffer)
-            left = count(members) - count(taken)
-            for p in range(n_classes):
-                seen[p] = before[p] + taken[p]
+            chance, left = see_prefix(members, before, taken, seen, buffer)
             for e in range(n_classes):
                 if members[e] > taken[e]:
                     prefix = Prefix(taken, seen, e, chance * (members[e] - taken[e]) / left)

@@ -23,7 +23,7 @@ __all__ = [
     "largest_component",
     "largest_group",
     "next_prefix",
-    "prefix_chance",
+    "see_prefix",
     "ways_to_come",
 ]
 
@@ -124,7 +124,7 @@ def _members_of_class(inside, outside, drawn, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def prefix_chance(members, taken, buffer):
+def _prefix_chance(members, taken, buffer):
     """P(the first items of a tie group in random order are taken[p] of each class)."""
     inside, drawn = count(members), count(taken)
     chance = 1.0
@@ -136,6 +136,14 @@ def prefix_chance(members, taken, buffer):
         chance *= buffer[taken[p]]
         drawn -= taken[p]
     return chance
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def see_prefix(members, before, taken, seen, buffer):
+    """Fill seen = before + taken; returns (P(taken come first in the tie group), items left)."""
+    for p in range(len(seen)):
+        seen[p] = before[p] + taken[p]
+    return _prefix_chance(members, taken, buffer), count(members) - count(taken)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)

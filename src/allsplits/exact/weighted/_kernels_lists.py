@@ -19,7 +19,7 @@ from allsplits.exact.weighted._kernels_law import (
     largest_component,
     largest_group,
     next_prefix,
-    prefix_chance,
+    see_prefix,
     ways_to_come,
 )
 from allsplits.exact.weighted._kernels_sums import enter_group, first_lists, two_pools
@@ -251,10 +251,7 @@ def count_votes(vote, first, whole, cap, most_prefixes, found):
         fill_values(taken, 0)
         more = ways_to_come(members) <= most_prefixes
         while more:
-            chance = prefix_chance(members, taken, buffer)
-            left = count(members) - count(taken)
-            for p in range(n_classes):
-                seen[p] = before[p] + taken[p]
+            chance, left = see_prefix(members, before, taken, seen, buffer)
             for e in range(n_classes):
                 if members[e] > taken[e]:
                     prefix = Prefix(taken, seen, e, chance * (members[e] - taken[e]) / left)

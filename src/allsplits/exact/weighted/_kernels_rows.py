@@ -242,42 +242,15 @@ def _distant_vote(row, n_zero, rule, law, tol):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _count(vote, first, whole, room, effort, known):
-    """Count votes that begin with group `first`, unless a tie is not clear; both bounds grow."""
-    found = _nothing_found(known.won)
-    exact = Found(found.won[0], found.visited)
-    if count_votes(vote, first, whole, room, effort.most_prefixes, exact):
-        for c in range(found.won.shape[1]):
-            for m in range(found.won.shape[2]):
-                copy_values(found.won[0, c, m], found.won[1, c, m])
-        _add_found(found, known)
+def _room_for_numbers(row, n_zero, n_slots):
+    """How many sums there can be where each of the first groups' items weighs 1."""
+    room = len(row.present) + 8
+    for g in range(n_zero):
+        room += count(row.members[g])
+    return room * (n_slots + 1)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _bound(vote, first, effort, known):
-    """Enclose votes that begin with group `first` on a grid, refined once if too wide."""
-    n_votes = len(vote.rule.slots) - 1
-    left_out = effort.left_out + 1 < n_votes
-    n_lines = effort.left_out + 1 if left_out else n_votes
-    n_versions = len(vote.row.present) + 1 + kept_versions(vote.row, first, effort.most_prefixes)
-    fine = float(max(effort.most_cells // (n_versions * n_lines), 4 * n_lines))
-    n_cells = 4 * n_lines + effort.coarse
-    spent = np.empty(1)
-    while True:
-        spent[0] = 0.0
-        grid = Grid(
-            n_cells, n_lines, left_out, effort.near * 1e-3, spent, 4.0 * effort.grid_work,
-            effort.most_prefixes,
-        )  # fmt: skip
-        found = _nothing_found(known.won)
-        bound_with_heavy(vote, first, grid, found)
-        width = _widest(found.won)
-        finer = 1.25 * width / effort.wanted_width
-        finer = min(n_cells * min(finer, effort.grid_work / (spent[0] + 1.0)), fine)
-        if width <= effort.wanted_width or finer < 1.5 * n_cells:
-            break
-        n_cells = int(finer)
-    _add_found(found, known)
+# Every level of calls is optimised again with all that it calls: few levels, quick compilation.
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -291,31 +264,56 @@ def count_rows(rows, start, stop, law, rule, effort, out):
         row = _read_row(rows, i, law, rule.average)
         n_zero = _n_zero(row)
         out.is_open[i] = False
-        if n_zero > 0:
-            nearest = _as_counted(row, n_zero)
-            room = len(row.present) + 8
-            for g in range(n_zero):
-                room += count(row.members[g])
-            room *= len(rule.slots) + 1
-            _count(Vote(nearest, asked, law), 0, True, room, effort, known)
-        if n_zero < len(row.members):
-            vote = _distant_vote(row, n_zero, asked, law, effort.tol)
-            only = _only_class(vote.row, n_zero)
-            if only >= 0:
-                _give_all(only, asked.target, known)
-            elif fits(vote, n_zero, effort.cap, effort.exact_work):
-                _count(vote, n_zero, False, effort.cap, effort, known)
-            else:
-                out.is_open[i] = True
+        for distant in range(0 if n_zero > 0 else 1, 2 if n_zero < len(row.members) else 1):
+            vote, first = Vote(_as_counted(row, n_zero), asked, law), 0
+            room = _room_for_numbers(row, n_zero, len(rule.slots))
+            if distant:
+                vote, first = _distant_vote(row, n_zero, asked, law, effort.tol), n_zero
+                room = effort.cap
+                only = _only_class(vote.row, first)
+                if only >= 0:
+                    _give_all(only, asked.target, known)
+                    break
+                if not fits(vote, first, room, effort.exact_work):
+                    out.is_open[i] = True
+                    break
+            found = _nothing_found(known.won)
+            exact = Found(found.won[0], found.visited)
+            if count_votes(vote, first, distant == 0, room, effort.most_prefixes, exact):
+                for c in range(found.won.shape[1]):
+                    for m in range(found.won.shape[2]):
+                        copy_values(found.won[0, c, m], found.won[1, c, m])
+                _add_found(found, known)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def bound_rows(rows, start, stop, law, rule, effort, out):
-    """Enclose the votes that are left open."""
+    """Enclose the votes that are left open on a grid, refined once if too wide."""
+    spent, n_votes = np.empty(1), len(rule.slots) - 1
+    left_out = effort.left_out + 1 < n_votes
+    n_lines = effort.left_out + 1 if left_out else n_votes
     for i in range(start, stop):
-        if out.is_open[i]:
-            row = _read_row(rows, i, law, rule.average)
-            n_zero = _n_zero(row)
-            asked = _rule_of(rule, rows.own[i])
-            vote = _distant_vote(row, n_zero, asked, law, effort.near)
-            _bound(vote, n_zero, effort, Found(out.won[i], out.visited[i]))
+        if not out.is_open[i]:
+            continue
+        known, asked = Found(out.won[i], out.visited[i]), _rule_of(rule, rows.own[i])
+        row = _read_row(rows, i, law, rule.average)
+        first = _n_zero(row)
+        vote = _distant_vote(row, first, asked, law, effort.near)
+        versions = len(vote.row.present) + 1 + kept_versions(vote.row, first, effort.most_prefixes)
+        fine = float(max(effort.most_cells // (versions * n_lines), 4 * n_lines))
+        n_cells = 4 * n_lines + effort.coarse
+        while True:
+            spent[0] = 0.0
+            grid = Grid(
+                n_cells, n_lines, left_out, effort.near * 1e-3, spent, 4.0 * effort.grid_work,
+                effort.most_prefixes,
+            )  # fmt: skip
+            found = _nothing_found(known.won)
+            bound_with_heavy(vote, first, grid, found)
+            width = _widest(found.won)
+            finer = 1.25 * width / effort.wanted_width
+            finer = min(n_cells * min(finer, effort.grid_work / (spent[0] + 1.0)), fine)
+            if width <= effort.wanted_width or finer < 1.5 * n_cells:
+                break
+            n_cells = int(finer)
+        _add_found(found, known)
