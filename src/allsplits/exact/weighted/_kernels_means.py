@@ -239,35 +239,6 @@ def _pass_zeros(walk, rows, i, average, columns, out):
     return n_zero
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _pass_row(walk, rows, i, average, columns, out):
-    """out[column] = expected squared error of the weighted mean of row i."""
-    start, stop, k_most = rows.indptr[i], rows.indptr[i + 1], len(walk.nearest) - 1
-    last = min(start + columns.masses.shape[1] - 1, stop)
-    largest, n_nodes = _count_nodes(rows, i, columns)
-    _start(walk, n_nodes)
-    j = _pass_zeros(walk, rows, i, average, columns, out)
-    while start + j < last:
-        position = start + j
-        end = group_end(rows.tied, position, stop, average)
-        moments = _moments(rows.targets, position, end, rows.own[i])
-        _fill_nodes(walk, n_nodes, rows.weights[position], largest)
-        for _ in range(position, min(end, last)):
-            j += 1
-            for u in range(min(j, k_most), 0, -1):
-                walk.nearest[u] = ((j - u) * walk.nearest[u] + u * walk.nearest[u - 1]) / j
-            low, high = max(columns.k_low[j], 1), min(columns.k_high[j], j)
-            if end - position == 1:
-                _pass_item(walk, n_nodes, j, low, high, moments)
-            else:
-                _pass_tied(walk, n_nodes, j, low, high, moments)
-            for u in range(columns.k_low[j - 1], columns.k_low[j]):
-                _forget(walk, n_nodes, u)
-            _add_prefix(walk, n_nodes, j, columns, out)
-        if end - position > 1:
-            _end_group(walk, n_nodes, moments[0])
-
-
 @njit(nogil=True, cache=True, error_model="numpy")
 def mean_errors_weighted(rows, start, stop, average, columns, out):
     """out[i, column] = expected squared error of the weighted mean of row i."""
@@ -278,4 +249,27 @@ def mean_errors_weighted(rows, start, stop, average, columns, out):
         room = max(room, _count_nodes(rows, i, columns)[1])
     walk = _new_walk(k_most, room)
     for i in range(start, stop):
-        _pass_row(walk, rows, i, average, columns, out[i])
+        first, end_of_row = rows.indptr[i], rows.indptr[i + 1]
+        last = min(first + columns.masses.shape[1] - 1, end_of_row)
+        largest, n_nodes = _count_nodes(rows, i, columns)
+        _start(walk, n_nodes)
+        j = _pass_zeros(walk, rows, i, average, columns, out[i])
+        while first + j < last:
+            position = first + j
+            end = group_end(rows.tied, position, end_of_row, average)
+            moments = _moments(rows.targets, position, end, rows.own[i])
+            _fill_nodes(walk, n_nodes, rows.weights[position], largest)
+            for _ in range(position, min(end, last)):
+                j += 1
+                for u in range(min(j, k_most), 0, -1):
+                    walk.nearest[u] = ((j - u) * walk.nearest[u] + u * walk.nearest[u - 1]) / j
+                low, high = max(columns.k_low[j], 1), min(columns.k_high[j], j)
+                if end - position == 1:
+                    _pass_item(walk, n_nodes, j, low, high, moments)
+                else:
+                    _pass_tied(walk, n_nodes, j, low, high, moments)
+                for u in range(columns.k_low[j - 1], columns.k_low[j]):
+                    _forget(walk, n_nodes, u)
+                _add_prefix(walk, n_nodes, j, columns, out[i])
+            if end - position > 1:
+                _end_group(walk, n_nodes, moments[0])
