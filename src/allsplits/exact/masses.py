@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels import fill_bernoulli_masses, fill_masses
 from allsplits.exact.kernel_types import Columns
-from allsplits.orders import UNIT_ROUNDOFF
 from allsplits.splits import BernoulliLaw
 
 __all__ = ["Column", "Prefixes", "column_value", "deepest_prefix", "prefixes_for"]

@@ -41,7 +41,7 @@ from scipy.special import gammaln, roots_legendre
 from allsplits.exact._kernels_ties import row_keys, sort_tied
 from allsplits.exact.kernel_types import Quadrature, Rows, TieRules
 
-__all__ = ["distinct_rows", "legendre_rules", "tie_rules"]
+__all__ = ["distinct_rows", "entries_of_rows", "legendre_rules", "tie_rules"]
 
 Floats = NDArray[np.float64]
 #: log of what a rule may err by, of what lies beyond the window, and of larger draws than expected.
@@ -101,30 +101,43 @@ def _span(n_nodes: int, k: int) -> float:
     return float(np.exp(brentq(log_error, np.log(1e-6), np.log(1e4))))
 
 
-def distinct_rows(rows: Rows, kinds: NDArray[np.int32]) -> tuple[Rows, NDArray[np.intp], Any]:
+def distinct_rows(
+    rows: Rows, kinds: NDArray[np.int32], *, least_tied: float = 0.5
+) -> tuple[Rows, NDArray[np.intp], Any]:
     """(distinct rows, their numbers, where each row is among them).
 
     Rows are alike if class, kind and the class counts of all tie groups agree. Looking for them
-    pays where most neighbours are tied; elsewhere all rows are taken for distinct. The labels are
-    sorted within each tie group, in place: rows that are alike give the same bits.
+    pays where many neighbours are tied; where fewer than the share `least_tied` are, all rows are
+    taken for distinct. The labels are sorted within each tie group, in place: rows that are alike
+    give the same bits.
     """
     n = len(rows.own)
-    if not rows.tied.any():
+    if least_tied > 0 and not rows.tied.any():
         return rows, np.arange(n), slice(None)
     n_classes = int(max(rows.labels.max(), rows.own.max())) + 1
     sort_tied(rows.labels, rows.tied, n_classes)
-    if rows.tied.mean() < 0.5:
+    if rows.tied.mean() < least_tied:
         return rows, np.arange(n), slice(None)
     salts = np.random.default_rng(0).integers(1, 2**63, size=(2 + n_classes, 2), dtype=np.uint64)
     keys = np.empty((n, 2), dtype=np.uint64)
     who = kinds.astype(np.int64) * n_classes + rows.own + 1
     row_keys(rows.indptr, rows.labels, rows.tied, who, salts * 2 + 1, keys)
     _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    lengths = np.diff(rows.indptr)[first]
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(rows.indptr.dtype)
-    entries = np.repeat(rows.indptr[first] - indptr[:-1], lengths) + np.arange(indptr[-1])
+    # Distinct rows stay in their order.
+    order = np.argsort(first)
+    first, place = first[order], np.argsort(order)[place.ravel()]
+    indptr, entries = entries_of_rows(rows.indptr, first)
     few = Rows(indptr, rows.labels[entries], rows.tied[entries], rows.own[first])
-    return few, first, place.ravel()
+    return few, first, place
+
+
+def entries_of_rows(
+    indptr: NDArray[np.int64], chosen: NDArray[np.intp]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(where the chosen rows start among themselves, their entries)."""
+    lengths = np.diff(indptr)[chosen]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(indptr.dtype)
+    return starts, np.repeat(indptr[chosen] - starts[:-1], lengths) + np.arange(starts[-1])
 
 
 def legendre_rules(largest: int) -> Quadrature:

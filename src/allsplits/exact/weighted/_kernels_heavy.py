@@ -7,12 +7,14 @@ others.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from allsplits.exact.weighted._kernels_grid import bound_votes
-from allsplits.exact.weighted._kernels_law import Row, add_mass, copy_values, count, fill_rows
+from allsplits.exact.weighted._kernels_grid import Lead, bound_votes
+from allsplits.exact.weighted._kernels_law import add_mass, copy_values, count, fill_rows
+from allsplits.exact.weighted.kernel_types import GroupedRow, Vote
 
 __all__ = ["bound_with_heavy"]
 
@@ -36,18 +38,51 @@ def _is_heavy(row, g, n_lines):
     return items > 0 and row.mantissa[g] > HEAVY * total
 
 
+class Cases(NamedTuple):
+    """Cases that wait, the last one first: who did not vote, who did, and what they weigh.
+
+    Case i goes on with group group[i]; base, slack and reference are those of a `Lead`.
+    """
+
+    passed: np.ndarray
+    forced: np.ndarray
+    base: np.ndarray
+    slack: np.ndarray
+    reference: np.ndarray
+    group: np.ndarray
+
+
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _is_settled(row, g, base, slack, reference):
+def _first_case(row, first):
+    """Nobody has voted yet."""
+    n_classes = len(row.present)
+    cases = Cases(
+        np.empty((MOST_CASES + 1, n_classes), np.int64),
+        np.empty((MOST_CASES + 1, n_classes), np.int64),
+        np.empty((MOST_CASES + 1, n_classes)),
+        np.empty(MOST_CASES + 1),
+        np.empty(MOST_CASES + 1, np.int64),
+        np.empty(MOST_CASES + 1, np.int64),
+    )
+    copy_values(row.passed, cases.passed[0])
+    for p in range(n_classes):
+        cases.forced[0, p], cases.base[0, p] = 0, 0.0
+    cases.slack[0], cases.reference[0], cases.group[0] = 0.0, 0, first
+    return cases
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _is_settled(row, g, lead):
     """Whether all votes from group g on cannot change who leads."""
     first, second = -1.0, 0.0
-    for p in range(len(base)):
-        if base[p] > first:
-            first, second = base[p], first
+    for value in lead.base:
+        if value > first:
+            first, second = value, first
         else:
-            second = max(second, base[p])
-    rest = 2.0 * slack
+            second = max(second, value)
+    rest = 2.0 * lead.slack
     for i in range(g, len(row.members)):
-        away = int(min(max(row.exponent[i] - reference, -900), 900))
+        away = int(min(max(row.exponent[i] - lead.reference, -900), 900))
         rest += count(row.members[i]) * math.ldexp(row.mantissa[i], away)
     return first - max(second, 0.0) > 2.0 * rest
 
@@ -78,105 +113,103 @@ def _add_vote(base, p, mantissa, exponent, reference, slack):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _end_votes(row, rule, law, rows, polynomial, sums, slack, seen, last, won, visited):
-    """Votes whose last voter is the heavy one; returns their largest weight."""
-    voters = count(row.forced)
-    largest = 0.0
-    if voters + 1 >= len(rule.slots):
-        return largest
-    fill_rows(law, row, seen, last, rows, polynomial, np.empty(polynomial.shape[1]))
-    for part in range(len(polynomial)):
-        for b in range(polynomial.shape[1]):
-            if b != voters:
-                polynomial[part, b] = 0.0
-        value = add_mass(law, polynomial[part], part, count(seen), 1.0, True, rule.slots, visited)
-        largest = max(largest, value)
-        for c in range(len(sums)):
-            if rule.target >= 0 and row.present[c] != rule.target:
-                continue
-            sure, may = True, True
-            for d in range(len(sums)):
-                doubt = 2.0 * slack + 1e-11 * max(sums[c], sums[d])
-                if d != c:
-                    sure = sure and sums[c] - sums[d] > doubt
-                    may = may and sums[d] - sums[c] <= doubt
-            line = 0 if rule.target >= 0 else row.present[c]
-            for bound in range(2):
-                if may and (sure or bound == 1):
-                    add_mass(
-                        law, polynomial[part], part, count(seen), 1.0, True, rule.slots,
-                        won[bound, line],
-                    )  # fmt: skip
-    return largest
+def _is_ahead(lead, c):
+    """Whether class c leads: (for certain, possibly)."""
+    sure, may = True, True
+    for d in range(len(lead.base)):
+        doubt = 2.0 * lead.slack + 1e-11 * max(lead.base[c], lead.base[d])
+        if d != c:
+            sure = sure and lead.base[c] - lead.base[d] > doubt
+            may = may and lead.base[d] - lead.base[c] <= doubt
+    return sure, may
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _chance(row, law, rows, polynomial, slots):
-    """The weight of what has been decided so far, the largest of the parts."""
+def _end_votes(vote, lead, seen, last, rows, polynomial, found):
+    """Votes whose last voter is the heavy one, of class `last`; `lead` counts it."""
+    row, rule, law = vote.row, vote.rule, vote.law
+    voters, total, slots = count(row.forced), count(seen), rule.slots
+    if voters + 1 >= len(slots):
+        return
+    fill_rows(law, row, seen, last, rows, polynomial, np.empty(polynomial.shape[1]))
+    for m in range(len(polynomial)):
+        for b in range(polynomial.shape[1]):
+            if b != voters:
+                polynomial[m, b] = 0.0
+        add_mass(law, slots, polynomial[m], m, total, 1.0, True, found.visited)
+        for c in range(len(row.present)):
+            if rule.target >= 0 and row.present[c] != rule.target:
+                continue
+            sure, may = _is_ahead(lead, c)
+            line = 0 if rule.target >= 0 else row.present[c]
+            for bound in range(2):
+                if may and (sure or bound == 1):
+                    won = found.won[bound, line]
+                    add_mass(law, slots, polynomial[m], m, total, 1.0, True, won)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _chance(vote, rows, polynomial):
+    """The weight of what has been decided so far, the largest of the components."""
+    row, law = vote.row, vote.law
     seen = np.empty(len(row.present), np.int64)
     for p in range(len(seen)):
         seen[p] = row.passed[p] + row.forced[p]
     fill_rows(law, row, seen, -1, rows, polynomial, np.empty(polynomial.shape[1]))
     voters, total, largest = count(row.forced), count(seen), 0.0
-    for part in range(len(polynomial)):
+    for m in range(len(polynomial)):
         if law.ends.shape[0] == 0:
-            largest = max(largest, polynomial[part, voters])
+            largest = max(largest, polynomial[m, voters])
     for size in range(law.ends.shape[0]):
         largest = max(largest, polynomial[0, voters] * law.ends[size, total, voters])
     return largest
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def bound_with_heavy(row, first, rule, law, grid, won, visited):
+def bound_with_heavy(vote, first, grid, found):
     """As `bound_votes`, with heavy voters followed one by one."""
-    n_classes, n_votes = len(row.present), len(rule.slots) - 1
+    row, law = vote.row, vote.law
+    n_classes, n_votes = len(row.present), len(vote.rule.slots) - 1
     rows = np.empty((law.rows.shape[0], n_classes, n_votes))
     polynomial = np.empty((law.rows.shape[0], n_votes))
-    passed = np.empty((MOST_CASES + 1, n_classes), np.int64)
-    forced = np.empty((MOST_CASES + 1, n_classes), np.int64)
-    base = np.empty((MOST_CASES + 1, n_classes))
-    slack, reference = np.empty(MOST_CASES + 1), np.empty(MOST_CASES + 1, np.int64)
-    group, seen = np.empty(MOST_CASES + 1, np.int64), np.empty(n_classes, np.int64)
-    copy_values(row.passed, passed[0])
-    for p in range(n_classes):
-        forced[0, p], base[0, p] = 0, 0.0
-    slack[0], reference[0], group[0] = 0.0, 0, first
+    cases, seen = _first_case(row, first), np.empty(n_classes, np.int64)
     waiting = 1
     while waiting > 0:
         at = waiting - 1
-        case = Row(
-            row.present, row.tables, passed[at], forced[at], row.members, row.mantissa, row.exponent
+        passed, forced, g = cases.passed[at], cases.forced[at], cases.group[at]
+        lead = Lead(cases.base[at], cases.slack[at], cases.reference[at])
+        case = GroupedRow(
+            row.present, row.tables, passed, forced, row.members, row.mantissa, row.exponent
         )
-        g = group[at]
-        if (count(forced[at]) > 0 or count(passed[at]) > count(row.passed)) and (
+        case_vote = Vote(case, vote.rule, law)
+        if (count(forced) > 0 or count(passed) > count(row.passed)) and (
             g == len(row.members)
-            or count(forced[at]) >= n_votes
-            or _chance(case, law, rows, polynomial, rule.slots) < grid.rare
+            or count(forced) >= n_votes
+            or _chance(case_vote, rows, polynomial) < grid.rare
         ):
             waiting -= 1
             continue
-        settled = count(forced[at]) > 0 and _is_settled(row, g, base[at], slack[at], reference[at])
+        settled = count(forced) > 0 and _is_settled(row, g, lead)
         if waiting >= MOST_CASES or settled or not _is_heavy(row, g, grid.n_lines):
-            bound_votes(
-                case, g, base[at], slack[at], reference[at], rule, law, grid, won, visited
-            )  # fmt: skip
+            bound_votes(case_vote, g, lead, grid, found)
             waiting -= 1
             continue
         e = 0
         while row.members[g, e] == 0:
             e += 1
         for p in range(n_classes):
-            seen[p] = passed[at, p] + forced[at, p]
-        copy_values(passed[at], passed[waiting])
-        copy_values(forced[at], forced[waiting])
-        copy_values(base[at], base[waiting])
-        slack[waiting], reference[waiting] = _add_vote(
-            base[waiting], e, row.mantissa[g], row.exponent[g], reference[at], slack[at]
+            seen[p] = passed[p] + forced[p]
+        copy_values(passed, cases.passed[waiting])
+        copy_values(forced, cases.forced[waiting])
+        base = cases.base[waiting]
+        copy_values(lead.base, base)
+        slack, reference = _add_vote(
+            base, e, row.mantissa[g], row.exponent[g], lead.reference, lead.slack
         )
-        _end_votes(
-            case, rule, law, rows, polynomial, base[waiting], slack[waiting], seen, e, won, visited
-        )
-        group[at] = group[waiting] = g + 1
-        forced[waiting, e] += 1
-        passed[at, e] += 1
+        cases.slack[waiting], cases.reference[waiting] = slack, reference
+        voted = Lead(base, slack, reference)
+        _end_votes(case_vote, voted, seen, e, rows, polynomial, found)
+        cases.group[at] = cases.group[waiting] = g + 1
+        cases.forced[waiting, e] += 1
+        passed[e] += 1
         waiting += 1

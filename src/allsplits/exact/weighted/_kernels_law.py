@@ -11,65 +11,21 @@ binomial coefficients, so that nothing overflows. Members of a tie group come in
 class counts that may stand before the last voter are visited with their probabilities.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
-from allsplits.exact.weighted._kernels_steps import members_of_class
-
 __all__ = [
-    "Law",
-    "Row",
     "add_mass",
-    "class_row",
     "copy_values",
     "count",
     "fill_rows",
     "fill_values",
+    "largest_component",
     "largest_group",
-    "largest_part",
     "next_prefix",
-    "prefix_chance",
+    "see_prefix",
     "ways_to_come",
 ]
-
-
-class Law(NamedTuple):
-    """A law as tables.
-
-    rows[part, table, n, b] is the weight of b training items among the first n of a class, and
-    nexts the same if the next item of the class is drawn, too. For laws of fixed size the parts
-    are in ends[part, j, b] (what the product over classes must be multiplied by for b of j items)
-    and trains[part]; `ends` is empty for class counts. After `reach` candidates next to no vote is
-    still open.
-    """
-
-    rows: np.ndarray
-    nexts: np.ndarray
-    table_of: np.ndarray
-    own_table_of: np.ndarray
-    ends: np.ndarray
-    trains: np.ndarray
-    n_candidates: int
-    reach: int
-
-
-class Row(NamedTuple):
-    """The candidates of one sample, by tie group and class.
-
-    Class present[p] has members[g, p] items in group g; before them come passed[p] items that are
-    not drawn and forced[p] items that are. tables[p] is its table of the law. A vote in group g
-    weighs mantissa[g] · 2^exponent[g].
-    """
-
-    present: np.ndarray
-    tables: np.ndarray
-    passed: np.ndarray
-    forced: np.ndarray
-    members: np.ndarray
-    mantissa: np.ndarray
-    exponent: np.ndarray
 
 
 # Plain loops: every array expression of numpy takes a second to compile.
@@ -99,16 +55,16 @@ def copy_values(source, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def largest_part(rows, p, x):
-    """The largest of rows[part, p, x]."""
+def largest_component(rows, p, x):
+    """The largest of rows[m, p, x]."""
     largest = 0.0
-    for part in range(rows.shape[0]):
-        largest = max(largest, rows[part, p, x])
+    for m in range(rows.shape[0]):
+        largest = max(largest, rows[m, p, x])
     return largest
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def class_row(law, part, table, is_next, n, passed, forced, out):
+def _class_row(law, m, table, is_next, n, passed, forced, out):
     """out[b] = weight of b training items among the first n, all `forced` and no `passed` ones.
 
     C(n - passed - forced, b - forced) of the C(n, b) subsets are such.
@@ -120,33 +76,55 @@ def class_row(law, part, table, is_next, n, passed, forced, out):
     for b in range(len(out)):
         out[b] = 0.0
         if forced <= b <= n - passed:
-            out[b] = source[part, table, n, b] * share
+            out[b] = source[m, table, n, b] * share
             if b < n:
                 share *= (n - passed - b) / (b - forced + 1.0) * ((b + 1.0) / (n - b))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def fill_rows(law, row, seen, last, rows, polynomial, spare):
-    """rows[part, p, b] of all classes, and polynomial[part, b] = their product, all classes."""
+    """rows[m, p, b] of all classes, and polynomial[m, b] = their product, all classes."""
     n_votes = rows.shape[2]
-    for part in range(rows.shape[0]):
-        fill_values(polynomial[part], 0.0)
-        polynomial[part, 0] = 1.0
+    for m in range(rows.shape[0]):
+        fill_values(polynomial[m], 0.0)
+        polynomial[m, 0] = 1.0
         for p in range(rows.shape[1]):
-            class_row(
-                law, part, row.tables[p], p == last, seen[p], row.passed[p], row.forced[p],
-                rows[part, p],
+            _class_row(
+                law, m, row.tables[p], p == last, seen[p], row.passed[p], row.forced[p],
+                rows[m, p],
             )  # fmt: skip
             fill_values(spare, 0.0)
             for b in range(n_votes):
-                if rows[part, p, b] > 0.0:
+                if rows[m, p, b] > 0.0:
                     for v in range(n_votes - b):
-                        spare[v + b] += polynomial[part, v] * rows[part, p, b]
-            copy_values(spare, polynomial[part])
+                        spare[v + b] += polynomial[m, v] * rows[m, p, b]
+            copy_values(spare, polynomial[m])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def prefix_chance(members, taken, buffer):
+def _members_of_class(inside, outside, drawn, out):
+    """out[b] = P(b of `inside` among `drawn` of inside + outside items); returns (low, high).
+
+    By ratios from the mode outwards, then divided by the sum: nothing overflows.
+    """
+    low, high = max(0, drawn - outside), min(inside, drawn)
+    mode = (drawn + 1) * (inside + 1) // (inside + outside + 2)
+    mode = min(max(mode, low), high)
+    out[mode] = 1.0
+    total = 1.0
+    for b in range(mode, high):
+        out[b + 1] = out[b] * ((inside - b) * (drawn - b)) / ((b + 1.0) * (outside - drawn + b + 1))
+        total += out[b + 1]
+    for b in range(mode, low, -1):
+        out[b - 1] = out[b] * (b * (outside - drawn + b)) / ((inside - b + 1.0) * (drawn - b + 1))
+        total += out[b - 1]
+    for b in range(low, high + 1):
+        out[b] /= total
+    return low, high
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _prefix_chance(members, taken, buffer):
     """P(the first items of a tie group in random order are taken[p] of each class)."""
     inside, drawn = count(members), count(taken)
     chance = 1.0
@@ -154,10 +132,18 @@ def prefix_chance(members, taken, buffer):
         return chance
     for p in range(len(members)):
         inside -= members[p]
-        members_of_class(members[p], inside, drawn, buffer)
+        _members_of_class(members[p], inside, drawn, buffer)
         chance *= buffer[taken[p]]
         drawn -= taken[p]
     return chance
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def see_prefix(members, before, taken, seen, buffer):
+    """Fill seen = before + taken; returns (P(taken come first in the tie group), items left)."""
+    for p in range(len(seen)):
+        seen[p] = before[p] + taken[p]
+    return _prefix_chance(members, taken, buffer), count(members) - count(taken)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -175,10 +161,10 @@ def next_prefix(members, taken):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def largest_group(row, first, last):
-    """Members of the largest of the groups first:last."""
+def largest_group(row, first):
+    """Members of the largest of the groups from `first` on."""
     largest = np.int64(0)
-    for g in range(first, last):
+    for g in range(first, len(row.members)):
         largest = max(largest, count(row.members[g]))
     return largest
 
@@ -193,8 +179,8 @@ def ways_to_come(members):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_mass(law, polynomial, part, seen, chance, last_voter, slots, out):
-    """Add weights by number of voters to out[part of the law, slots[k]]; returns the largest.
+def add_mass(law, slots, polynomial, m, seen, chance, last_voter, out):
+    """Add weights by number of voters to out[m of the law, slots[k]]; returns the largest.
 
     polynomial[b] belongs to b training items among `seen`. With a last voter they are a vote of
     b + 1, otherwise the vote of every k above b ends with them.
@@ -202,7 +188,7 @@ def add_mass(law, polynomial, part, seen, chance, last_voter, slots, out):
     largest = 0.0
     sizes = law.ends.shape[0]
     for size in range(max(sizes, 1)):
-        line = part if sizes == 0 else size
+        line = m if sizes == 0 else size
         for b in range(len(polynomial)):
             value = polynomial[b] * chance
             if value == 0.0:

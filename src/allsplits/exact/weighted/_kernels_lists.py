@@ -1,230 +1,45 @@
-"""Compiled exact weighted votes: every sum that the voters of a class can have, without rounding.
+"""Compiled exact weighted votes: the lists of sums of different classes meet with two pointers.
 
-A class with n candidates has, for every number b of voters, a sorted list of (sum, share of the
-b-subsets with that sum). Lists of different classes meet with two pointers, so the cost is that of
-the subsets of each class and not of all neighbours together. Sums are whole numbers of as many
-digits of 30 bits as the weights of the row need, whatever their ratio: equal weights cancel
-exactly, and what is left decides.
+The cost is that of the subsets of each class and not of all neighbours together. Equal weights
+cancel exactly, and what is left decides.
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
+from allsplits.exact.weighted._kernels_digits import LastVote, lowest_bit, standing, write_weight
 from allsplits.exact.weighted._kernels_law import (
     add_mass,
     copy_values,
     count,
     fill_rows,
     fill_values,
+    largest_component,
     largest_group,
-    largest_part,
     next_prefix,
-    prefix_chance,
+    see_prefix,
     ways_to_come,
 )
+from allsplits.exact.weighted._kernels_sums import enter_group, first_lists, two_pools
+from allsplits.exact.weighted.kernel_types import Prefix
 
-__all__ = ["Rule", "count_votes", "fits"]
+__all__ = ["count_votes", "fits"]
 
-#: Bits of a digit: sums and differences of digits stay far below 64 bits.
-BITS = 30
-#: A difference is known well enough when this many bits of it have been seen.
-ENOUGH = 2.0**80
 #: Orders of a tie group that are less likely are not looked at, and count as unknown.
 NEGLIGIBLE = 1e-22
 
 
-class Rule(NamedTuple):
-    """How votes are counted: which k, how ties end, which class is asked for (-1: every class).
+class ListDuel(NamedTuple):
+    """The lists that meet: class p has version versions[p], b voters with weight rows[m, p, b].
 
-    slots[k] is where a vote of k goes, -1 if it is not wanted; `nodes` integrate 1/(1 + tied
-    rivals) for shared ties; `tolerance` is the share of the lightest vote by which sums may differ
-    and still tie.
+    beaten[p, b] = ((below up to, shares below), (tied up to, shares below or tied)).
     """
 
-    slots: np.ndarray
-    share: bool
-    target: int
-    nodes: np.ndarray
-    node_weights: np.ndarray
-    tolerance: float
-
-
-class Lists(NamedTuple):
-    """Lists of several versions of each class: version first[p] + d has d items of the group."""
-
-    digits: np.ndarray
-    mass: np.ndarray
-    starts: np.ndarray
-    first: np.ndarray
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _lowest_bit(row, first, last):
-    """(exponent below the last bit of the lightest weight, digits that sums of the row need)."""
-    low, high, items = np.int64(1 << 40), np.int64(-(1 << 40)), np.int64(1)
-    for g in range(first, last):
-        items += count(row.members[g])
-        if row.mantissa[g] > 0.0:
-            low, high = min(low, row.exponent[g]), max(high, row.exponent[g])
-    if low > high:
-        return np.int64(0), np.int64(1)
-    bits = high - low + 54 + int(math.log2(items) + 1.0)
-    return low - 53, bits // BITS + 1
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _write_weight(mantissa, exponent, unit, out):
-    """The weight as digits, most significant first."""
-    fill_values(out, 0)
-    if mantissa == 0.0:
-        return
-    whole = np.int64(mantissa * 2.0**53)
-    place = exponent - 53 - unit
-    digit, shift = len(out) - 1 - place // BITS, place % BITS
-    carry = np.int64(0)
-    while whole > 0 or carry > 0:
-        value = ((whole & ((1 << BITS) - 1)) << shift) + carry
-        out[digit] = value & ((1 << BITS) - 1)
-        carry = value >> BITS
-        whole >>= BITS
-        digit -= 1
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_digits(left, right, out):
-    carry = np.int64(0)
-    for i in range(len(out) - 1, -1, -1):
-        value = left[i] + right[i] + carry
-        out[i] = value & ((1 << BITS) - 1)
-        carry = value >> BITS
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _order(left, right):
-    for i in range(len(left)):
-        if left[i] != right[i]:
-            return 1 if left[i] > right[i] else -1
-    return 0
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _merge(lists, a, a_end, factor_a, b, b_end, factor_b, weight, moved, at):
-    """Write list a and list b with `weight` added as one at `at`; returns its end, -1 if full."""
-    digits, mass = lists.digits, lists.mass
-    if at + (a_end - a) + (b_end - b) > len(mass):
-        return np.int64(-1)
-    if b < b_end:
-        _add_digits(digits[b], weight, moved)
-    while a < a_end or b < b_end:
-        which = 1
-        if b == b_end:
-            which = -1
-        elif a < a_end:
-            which = _order(digits[a], moved)
-        value = 0.0
-        if which <= 0:
-            copy_values(digits[a], digits[at])
-            value += mass[a] * factor_a
-            a += 1
-        if which >= 0:
-            copy_values(moved, digits[at])
-            value += mass[b] * factor_b
-            b += 1
-            if b < b_end:
-                _add_digits(digits[b], weight, moved)
-        mass[at] = value
-        at += 1
-    return at
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _insert(lists, version, drawable, weight, moved):
-    """The next version: one more item. `drawable` items were there; returns whether it fits."""
-    starts = lists.starts
-    at = starts[version, starts.shape[1] - 1]
-    for b in range(starts.shape[1] - 1):
-        starts[version + 1, b] = at
-        if b <= drawable + 1:
-            stay = starts[version, b], starts[version, b + 1]
-            come = (starts[version, b - 1], starts[version, b]) if b > 0 else (at, at)
-            total = drawable + 1.0
-            at = _merge(
-                lists, stay[0], stay[1], (total - b) / total, come[0], come[1], b / total, weight,
-                moved, at,
-            )  # fmt: skip
-            if at < 0:
-                return False
-    starts[version + 1, starts.shape[1] - 1] = at
-    return True
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _start(n_classes, lists):
-    """Before the first group: nobody has voted, all sums are 0."""
-    for p in range(n_classes):
-        fill_values(lists.digits[p], 0)
-        lists.mass[p] = 1.0
-        lists.first[p] = p
-        fill_values(lists.starts[p], p + 1)
-        lists.starts[p, 0] = p
-    lists.first[n_classes] = n_classes
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _enter_group(old, new, members, before, passed, weight, moved):
-    """All versions of the classes within a tie group; returns whether they fit."""
-    at, version, n_votes = np.int64(0), np.int64(0), new.starts.shape[1] - 1
-    for p in range(len(members)):
-        new.first[p] = version
-        last = old.first[p + 1] - 1
-        begin, end = old.starts[last, 0], old.starts[last, n_votes]
-        if at + end - begin > len(new.mass):
-            return False
-        for b in range(new.starts.shape[1]):
-            new.starts[version, b] = old.starts[last, b] - begin + at
-        for i in range(begin, end):
-            copy_values(old.digits[i], new.digits[at])
-            new.mass[at] = old.mass[i]
-            at += 1
-        for d in range(members[p]):
-            if not _insert(new, version, before[p] - passed[p] + d, weight, moved):
-                return False
-            version += 1
-        at = new.starts[version, n_votes]
-        version += 1
-    new.first[len(members)] = version
-    return True
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _clip(exponent):
-    """An exponent that neither overflows nor underflows; beyond it the comparison is the same."""
-    return int(min(max(exponent, -900), 900))
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _standing(left, right, weight, times, unit, low, high):
-    """Whether left + times · weight is above right (1), below (-1) or tied (0); 2: not clear.
-
-    `low` and `high` = (mantissa, exponent): what differs by up to `low` ties, by more than `high`
-    does not.
-    """
-    total = 0.0
-    rest = len(left)
-    for i in range(len(left)):
-        total = total * 2.0**BITS + (left[i] - right[i] + times * weight[i])
-        rest -= 1
-        if abs(total) > ENOUGH:
-            break
-    scale = unit + BITS * rest
-    if abs(total) <= math.ldexp(low[0], _clip(low[1] - scale)):
-        return 0
-    if abs(total) <= math.ldexp(high[0], _clip(high[1] - scale)):
-        return 2
-    return 1 if total > 0.0 else -1
+    versions: np.ndarray
+    rows: np.ndarray
+    beaten: np.ndarray
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -251,40 +66,43 @@ def _tolerances(row, first, g, rule):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _advance(lists, d, versions, entry, weight, times, unit, low, high, beaten):
-    """Move the pointers of class d up to the sum at `entry`; returns whether all was clear.
+def _move_pointer(lists, end, entry, last_vote, times, least, pointer):
+    """Move a pointer past all sums that stand to the one at `entry` as `least` says, or better.
 
-    beaten[d, b] = (below up to, shares below, tied up to, shares below or tied).
+    pointer = (where it is, shares that it has passed). Returns whether all was clear.
     """
-    starts = lists.starts[versions[d]]
-    for b in range(len(starts) - 1):
-        while beaten[d, b, 0] < starts[b + 1]:
-            at = int(beaten[d, b, 0])
-            found = _standing(lists.digits[entry], lists.digits[at], weight, times, unit, low, high)
-            if found == 2:
-                return False
-            if found < 1:
-                break
-            beaten[d, b, 1] += lists.mass[at]
-            beaten[d, b, 0] += 1.0
-        while beaten[d, b, 2] < starts[b + 1]:
-            at = int(beaten[d, b, 2])
-            found = _standing(lists.digits[entry], lists.digits[at], weight, times, unit, low, high)
-            if found == 2:
-                return False
-            if found < 0:
-                break
-            beaten[d, b, 3] += lists.mass[at]
-            beaten[d, b, 2] += 1.0
+    while pointer[0] < end:
+        at = int(pointer[0])
+        found = standing(lists.digits[entry], lists.digits[at], last_vote, times)
+        if found == 2:
+            return False
+        if found < least:
+            break
+        pointer[1] += lists.mass[at]
+        pointer[0] += 1.0
     return True
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _multiply_rivals(c, present, rows, beaten, node, share, left, poly, spare):
-    """poly[v] = Σ over the votes of c's rivals, v in all and at most `left`, that c is not beaten.
+def _advance(lists, version, entry, last_vote, times, beaten):
+    """Move the pointers of a class up to the sum at `entry`; returns whether all was clear."""
+    starts = lists.starts[version]
+    for b in range(len(starts) - 1):
+        for tied in range(2):
+            if not _move_pointer(
+                lists, starts[b + 1], entry, last_vote, times, 1 - tied, beaten[b, tied]
+            ):
+                return False
+    return True
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _multiply_rivals(c, present, rows, beaten, node, share, left, work):
+    """work[0, v] = Σ over votes of c's rivals, v in all and at most `left`, that c is not beaten.
 
     A tied rival counts `node` with shared ties, otherwise 1 if it comes after c.
     """
+    poly, spare = work[0], work[1]
     fill_values(poly, 0.0)
     poly[0] = 1.0
     top = 0
@@ -295,7 +113,7 @@ def _multiply_rivals(c, present, rows, beaten, node, share, left, poly, spare):
         fill_values(spare, 0.0)
         new_top = 0
         for b in range(min(rows.shape[1] - 1, left) + 1):
-            below, tied = beaten[d, b, 1], beaten[d, b, 3] - beaten[d, b, 1]
+            below, tied = beaten[d, b, 0, 1], beaten[d, b, 1, 1] - beaten[d, b, 0, 1]
             value = rows[d, b] * (below + tie * max(tied, 0.0))
             if value > 0.0:
                 for v in range(min(top, left - b) + 1):
@@ -307,109 +125,91 @@ def _multiply_rivals(c, present, rows, beaten, node, share, left, poly, spare):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _score_class(lists, c, versions, row, rule, rows, last, weight, unit, low, high, beaten, out):
-    """out[part, b] = P(class c wins with b voters before the last one, of class `last`).
+def _score_class(present, rule, lists, duel, c, last, last_vote, out):
+    """out[m, b] = P(class c wins with b voters before the last one, of class `last`).
 
     Returns False if a tie was not clear.
     """
+    versions, rows, beaten = duel
     n_votes = rows.shape[2]
-    poly, spare = np.empty(n_votes), np.empty(n_votes)
+    work = np.empty((2, n_votes))
     starts = lists.starts[versions[c]]
     for b in range(n_votes):
         for d in range(len(versions)):
             for i in range(n_votes):
-                beaten[d, i, 0] = beaten[d, i, 2] = lists.starts[versions[d], i]
-                beaten[d, i, 1] = beaten[d, i, 3] = 0.0
-        if largest_part(rows, c, b) <= 0.0:
+                beaten[d, i, 0, 0] = beaten[d, i, 1, 0] = lists.starts[versions[d], i]
+                beaten[d, i, 0, 1] = beaten[d, i, 1, 1] = 0.0
+        if largest_component(rows, c, b) <= 0.0:
             continue
         for entry in range(starts[b], starts[b + 1]):
             for d in range(len(versions)):
                 times = int(c == last) - int(d == last)
-                if d != c and not _advance(
-                    lists, d, versions, entry, weight, times, unit, low, high, beaten
-                ):
+                if d != c and not _advance(lists, versions[d], entry, last_vote, times, beaten[d]):
                     return False
-            for part in range(rows.shape[0]):
-                factor = lists.mass[entry] * rows[part, c, b]
+            for m in range(rows.shape[0]):
+                factor = lists.mass[entry] * rows[m, c, b]
                 if factor == 0.0:
                     continue
                 for q in range(len(rule.nodes)):
                     left = n_votes - 1 - b
                     top = _multiply_rivals(
-                        c, row.present, rows[part], beaten, rule.nodes[q], rule.share, left, poly,
-                        spare,
-                    )  # fmt: skip
+                        c, present, rows[m], beaten, rule.nodes[q], rule.share, left, work
+                    )
                     for v in range(top + 1):
-                        out[part, b + v] += factor * rule.node_weights[q] * poly[v]
+                        out[m, b + v] += factor * rule.node_weights[q] * work[0, v]
     return True
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _duel(lists, taken, row, rule, law, seen, last, weight, unit, low, high, chance, won, visited):
-    """One prefix: what every class wins goes to won[class, part, slot], its weight to `visited`."""
-    total = count(seen)
+def _duel(vote, lists, prefix, last_vote, found):
+    """One prefix: what every class wins, and its weight; returns False if a tie was not clear."""
+    row, rule, law = vote.row, vote.rule, vote.law
+    total, slots, last, chance = count(prefix.seen), rule.slots, prefix.last, prefix.chance
     if last >= 0 and (total > law.reach or chance < NEGLIGIBLE):
         return True
-    n_parts, n_classes, n_votes = law.rows.shape[0], len(row.present), len(rule.slots) - 1
-    rows = np.empty((n_parts, n_classes, n_votes))
-    polynomial = np.empty((n_parts, n_votes))
-    scores = np.empty((n_parts, n_votes))
-    fill_rows(law, row, seen, last, rows, polynomial, scores[0])
+    n_components, n_classes, n_votes = law.rows.shape[0], len(row.present), len(slots) - 1
+    rows = np.empty((n_components, n_classes, n_votes))
+    polynomial = np.empty((n_components, n_votes))
+    scores = np.empty((n_components, n_votes))
+    fill_rows(law, row, prefix.seen, last, rows, polynomial, scores[0])
     largest = 0.0
-    for part in range(n_parts):
-        added = add_mass(law, polynomial[part], part, total, chance, last >= 0, rule.slots, visited)
+    for m in range(n_components):
+        added = add_mass(law, slots, polynomial[m], m, total, chance, last >= 0, found.visited)
         largest = max(largest, added)
     if largest == 0.0:
         return True
     versions = np.empty(n_classes, np.int64)
     for p in range(n_classes):
-        versions[p] = lists.first[p] + taken[p]
-    beaten = np.empty((n_classes, n_votes, 4))
+        versions[p] = lists.first[p] + prefix.taken[p]
+    duel = ListDuel(versions, rows, np.empty((n_classes, n_votes, 2, 2)))
     for c in range(n_classes):
         if rule.target >= 0 and row.present[c] != rule.target:
             continue
-        for part in range(n_parts):
-            fill_values(scores[part], 0.0)
-        if not _score_class(
-            lists, c, versions, row, rule, rows, last, weight, unit, low, high, beaten, scores
-        ):
+        for m in range(n_components):
+            fill_values(scores[m], 0.0)
+        if not _score_class(row.present, rule, lists, duel, c, last, last_vote, scores):
             return False
         line = 0 if rule.target >= 0 else row.present[c]
-        for part in range(n_parts):
-            add_mass(law, scores[part], part, total, chance, last >= 0, rule.slots, won[line])
+        for m in range(n_components):
+            add_mass(law, slots, scores[m], m, total, chance, last >= 0, found.won[line])
     return True
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _pools(row, first, last, n_votes, cap, n_digits):
-    n_classes = len(row.present)
-    n_versions = largest_group(row, first, last) + n_classes
-    return (
-        Lists(
-            np.empty((cap, n_digits), np.int64), np.empty(cap),
-            np.empty((n_versions, n_votes + 1), np.int64), np.empty(n_classes + 1, np.int64),
-        ),
-        Lists(
-            np.empty((cap, n_digits), np.int64), np.empty(cap),
-            np.empty((n_versions, n_votes + 1), np.int64), np.empty(n_classes + 1, np.int64),
-        ),
-    )  # fmt: skip
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def fits(row, first, rule, n_parts, cap, most_work):
+def fits(vote, first, cap, most_work):
     """Whether no list grows beyond `cap` and counting takes at most `most_work` steps."""
-    n_votes, n_classes, last = len(rule.slots) - 1, len(row.present), len(row.members)
-    unit, n_digits = _lowest_bit(row, first, last)
-    old, new = _pools(row, first, last, n_votes, cap, n_digits)
-    _start(n_classes, old)
+    row, n_components = vote.row, vote.law.rows.shape[0]
+    n_votes, n_classes = len(vote.rule.slots) - 1, len(row.present)
+    unit, n_digits = lowest_bit(row, first)
+    old, new = two_pools(row, first, n_votes, cap, n_digits)
+    first_lists(n_classes, old)
     weight, moved = np.empty(n_digits, np.int64), np.empty(n_digits, np.int64)
     before = np.empty(n_classes, np.int64)
     copy_values(row.passed, before)
     items, work = np.int64(0), 0.0
-    for g in range(first, last):
-        _write_weight(row.mantissa[g], row.exponent[g], unit, weight)
-        if not _enter_group(old, new, row.members[g], before, row.passed, weight, moved):
+    for g in range(first, len(row.members)):
+        write_weight(row.mantissa[g], row.exponent[g], unit, weight)
+        if not enter_group(old, new, row.members[g], before, row.passed, weight, moved):
             return False
         for p in range(n_classes):
             before[p] += row.members[g, p]
@@ -417,7 +217,7 @@ def fits(row, first, rule, n_parts, cap, most_work):
         prefixes = ways_to_come(row.members[g])
         states = float(new.starts[new.first[n_classes] - 1, n_votes]) * n_digits
         rivals = n_classes * min(n_votes, items + 1.0)
-        work += prefixes * states * rivals * (1 + n_parts * len(rule.nodes))
+        work += prefixes * states * rivals * (1 + n_components * len(vote.rule.nodes))
         if work > most_work:
             return False
         old, new = new, old
@@ -425,41 +225,38 @@ def fits(row, first, rule, n_parts, cap, most_work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def count_votes(row, first, rule, law, whole, cap, most_prefixes, won, visited):
+def count_votes(vote, first, whole, cap, most_prefixes, found):
     """All votes that end in the groups from `first` on; returns False if a tie was not clear.
 
-    won[class, part, slot] and visited[part, slot] grow. With `whole`, votes that have begun here
-    end here, too (voters at distance 0 decide alone). Groups with more than `most_prefixes` ways
-    to come are passed over: their votes stay unknown.
+    `found` grows. With `whole`, votes that have begun here end here, too (voters at distance 0
+    decide alone). Groups with more than `most_prefixes` ways to come are passed over: their votes
+    stay unknown.
     """
-    n_votes, n_classes, last = len(rule.slots) - 1, len(row.present), len(row.members)
-    unit, n_digits = _lowest_bit(row, first, last)
-    old, new = _pools(row, first, last, n_votes, cap, n_digits)
-    _start(n_classes, old)
+    row, n_classes = vote.row, len(vote.row.present)
+    unit, n_digits = lowest_bit(row, first)
+    old, new = two_pools(row, first, len(vote.rule.slots) - 1, cap, n_digits)
+    first_lists(n_classes, old)
     weight, moved = np.empty(n_digits, np.int64), np.empty(n_digits, np.int64)
     before, taken = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
     seen = np.empty(n_classes, np.int64)
     copy_values(row.passed, before)
-    buffer = np.empty(largest_group(row, first, last) + 2)
+    buffer = np.empty(largest_group(row, first) + 2)
     low, high = (0.0, np.int64(0)), (0.0, np.int64(0))
-    for g in range(first, last):
+    for g in range(first, len(row.members)):
         members = row.members[g]
-        _write_weight(row.mantissa[g], row.exponent[g], unit, weight)
-        _enter_group(old, new, members, before, row.passed, weight, moved)
-        low, high = _tolerances(row, first, g, rule)
+        write_weight(row.mantissa[g], row.exponent[g], unit, weight)
+        enter_group(old, new, members, before, row.passed, weight, moved)
+        low, high = _tolerances(row, first, g, vote.rule)
+        last_vote = LastVote(weight, unit, low, high)
         fill_values(taken, 0)
         more = ways_to_come(members) <= most_prefixes
         while more:
-            chance = prefix_chance(members, taken, buffer)
-            left = count(members) - count(taken)
-            for p in range(n_classes):
-                seen[p] = before[p] + taken[p]
+            chance, left = see_prefix(members, before, taken, seen, buffer)
             for e in range(n_classes):
-                if members[e] > taken[e] and not _duel(
-                    new, taken, row, rule, law, seen, e, weight, unit, low, high,
-                    chance * (members[e] - taken[e]) / left, won, visited,
-                ):  # fmt: skip
-                    return False
+                if members[e] > taken[e]:
+                    prefix = Prefix(taken, seen, e, chance * (members[e] - taken[e]) / left)
+                    if not _duel(vote, new, prefix, last_vote, found):
+                        return False
             more = next_prefix(members, taken)
         for p in range(n_classes):
             before[p] += members[p]
@@ -468,7 +265,6 @@ def count_votes(row, first, rule, law, whole, cap, most_prefixes, won, visited):
         for p in range(n_classes):
             taken[p] = old.first[p + 1] - 1 - old.first[p]
         fill_values(weight, 0)
-        return _duel(
-            old, taken, row, rule, law, before, -1, weight, unit, low, high, 1.0, won, visited
-        )
+        last_vote = LastVote(weight, unit, low, high)
+        return _duel(vote, old, Prefix(taken, before, -1, 1.0), last_vote, found)
     return True

@@ -16,12 +16,14 @@ it: their errors enter by the mean, the mean square and the mean product of two,
 of Π z · Σ s w over the members so far. Voters at distance 0 decide alone, by their plain mean.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import group_end
 
-__all__ = ["QUADRATURE", "mean_errors_weighted"]
+__all__ = ["QUADRATURE", "WeightedTargets", "mean_errors_weighted"]
 
 #: Step of x, and the ends: the first node that is left out on either side has s Σ w below or above.
 STEP = 0.25
@@ -36,13 +38,42 @@ _TINY = 1e-290
 _BLOCK = 32
 
 
+class WeightedTargets(NamedTuple):
+    """The rows of an order with targets and weights (inf at distance 0) instead of neighbours."""
+
+    indptr: np.ndarray
+    targets: np.ndarray
+    tied: np.ndarray
+    weights: np.ndarray
+    own: np.ndarray
+
+
+class Walk(NamedTuple):
+    """The state of a walk: a, b, c, d of u items at node x, as the formulas name them.
+
+    s, q = s · w and z = e^(-q) belong to the nodes; nearest[u] is the part of voters at distance 0.
+    """
+
+    a: np.ndarray
+    b: np.ndarray
+    c: np.ndarray
+    d: np.ndarray
+    s: np.ndarray
+    q: np.ndarray
+    z: np.ndarray
+    nearest: np.ndarray
+
+
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _count_nodes(weights, first, last, k_least, k_most):
-    """(the largest finite weight of these items, how many nodes they need)."""
+def _count_nodes(rows, i, columns):
+    """(the largest finite weight of the items of row i, how many nodes they need)."""
+    first, k_least, k_most = rows.indptr[i], columns.ks[0], columns.ks[0]
+    for k in columns.ks:
+        k_least, k_most = min(k, k_least), max(k, k_most)
     least, largest = np.inf, 0.0
-    for e in range(first, last):
-        if weights[e] < np.inf:
-            least, largest = min(least, weights[e]), max(largest, weights[e])
+    for e in range(first, min(first + columns.masses.shape[1] - 1, rows.indptr[i + 1])):
+        if rows.weights[e] < np.inf:
+            least, largest = min(least, rows.weights[e]), max(largest, rows.weights[e])
     if largest == 0.0:
         return 1.0, 0
     decades = np.log(largest) - np.log(least)
@@ -52,8 +83,32 @@ def _count_nodes(weights, first, last, k_least, k_most):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_nodes(weight, largest, k_most, s, n_nodes, q, z):
+def _new_walk(k_most, n_nodes):
+    walk = Walk(
+        np.empty((k_most + 1, n_nodes)), np.empty((k_most + 1, n_nodes)),
+        np.empty((k_most + 1, n_nodes)), np.empty((k_most + 1, n_nodes)),
+        np.empty(n_nodes), np.empty(n_nodes), np.empty(n_nodes), np.empty(k_most + 1),
+    )  # fmt: skip
+    for x in range(n_nodes):
+        # What lies beyond the largest number is gone anyway.
+        walk.s[x] = np.exp(min(np.log(_NEAR / k_most) + (x + 1) * STEP, 709.0))
+    return walk
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _start(walk, n_nodes):
+    """Before the first item."""
+    for u in range(len(walk.nearest)):
+        walk.nearest[u] = 0.0
+        for x in range(n_nodes):
+            walk.a[u, x] = 1.0 if u == 0 else 0.0
+            walk.b[u, x], walk.c[u, x], walk.d[u, x] = 0.0, 0.0, 0.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _fill_nodes(walk, n_nodes, weight, largest):
     """Q = s · w and z = e^(-q) at all nodes; s is in units of the largest weight."""
+    s, q, z, k_most = walk.s, walk.q, walk.z, len(walk.nearest) - 1
     ratio = weight / largest
     first = np.log(_NEAR / k_most)
     shift = np.log(weight) - np.log(largest)
@@ -67,8 +122,10 @@ def _fill_nodes(weight, largest, k_most, s, n_nodes, q, z):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _pass_item(j, low, high, n_nodes, mean, square, q, z, a, b, c):
+def _pass_item(walk, n_nodes, j, low, high, moments):
     """The j-th item, which is not tied, for subsets of low to high items."""
+    a, b, c, _, _, q, z, _ = walk
+    mean, square, _ = moments
     for u in range(high, low - 1, -1):
         stay, take = (j - u) / j, u / j
         a0, b0, c0, a1, b1, c1 = a[u - 1], b[u - 1], c[u - 1], a[u], b[u], c[u]
@@ -82,8 +139,10 @@ def _pass_item(j, low, high, n_nodes, mean, square, q, z, a, b, c):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _pass_tied(j, low, high, n_nodes, mean, square, pair, q, z, a, b, c, d):
+def _pass_tied(walk, n_nodes, j, low, high, moments):
     """The j-th item, one more of a tie group; b is left without the group's own errors."""
+    a, b, c, d, _, q, z, _ = walk
+    mean, square, pair = moments
     for u in range(high, low - 1, -1):
         stay, take = (j - u) / j, u / j
         a0, b0, c0, d0 = a[u - 1], b[u - 1], c[u - 1], d[u - 1]
@@ -100,19 +159,19 @@ def _pass_tied(j, low, high, n_nodes, mean, square, pair, q, z, a, b, c, d):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _forget(n_nodes, a, b, c, d):
-    """Subsets that are too small to matter from now on."""
+def _forget(walk, n_nodes, u):
+    """Subsets of u items are too small to matter from now on."""
     for x in range(n_nodes):
-        a[x], b[x], c[x], d[x] = 0.0, 0.0, 0.0, 0.0
+        walk.a[u, x], walk.b[u, x], walk.c[u, x], walk.d[u, x] = 0.0, 0.0, 0.0, 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _end_group(k_most, n_nodes, mean, b, d):
+def _end_group(walk, n_nodes, mean):
     """Give b the group's errors: from now on all of them count alike."""
-    for u in range(1, k_most + 1):
+    for u in range(1, len(walk.nearest)):
         for x in range(n_nodes):
-            b[u, x] += mean * d[u, x]
-            d[u, x] = 0.0
+            walk.b[u, x] += mean * walk.d[u, x]
+            walk.d[u, x] = 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -136,8 +195,9 @@ def _moments(targets, first, last, own):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_prefix(j, ks, masses, n_nodes, c, nearest, out):
+def _add_prefix(walk, n_nodes, j, columns, out):
     """Add what the prefix of j items contributes to every column."""
+    ks, masses, c, nearest = columns.ks, columns.masses, walk.c, walk.nearest
     for column in range(len(ks)):
         k = ks[column]
         if j < k or masses[column, j] == 0.0:
@@ -152,15 +212,15 @@ def _add_prefix(j, ks, masses, n_nodes, c, nearest, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _pass_zeros(
-    targets, weights, first, last, own, average, depth, ks, masses, k_most, nearest, c, out
-):
+def _pass_zeros(walk, rows, i, average, columns, out):
     """Items at distance 0: nearest[u] = mean over u-subsets of the squared mean of their errors.
 
     Returns how many there are.
     """
+    targets, own, nearest = rows.targets, rows.own[i], walk.nearest
+    first, last, depth = rows.indptr[i], rows.indptr[i + 1], columns.masses.shape[1] - 1
     n_zero = 0
-    while first + n_zero < last and weights[first + n_zero] == np.inf:
+    while first + n_zero < last and rows.weights[first + n_zero] == np.inf:
         n_zero += 1
     # A random part of a tie group has the moments of the group; without ties they grow with j.
     _, square, pair = _moments(targets, first, first + max(n_zero, 1), own)
@@ -173,67 +233,43 @@ def _pass_zeros(
             spread += change * (error - mean)
             square = mean * mean + spread / j
             pair = mean * mean - spread / (j * max(j - 1.0, 1.0))
-        for u in range(1, min(j, k_most) + 1):
+        for u in range(1, min(j, len(nearest) - 1) + 1):
             nearest[u] = pair + (square - pair) / u
-        _add_prefix(j, ks, masses, 0, c, nearest, out)
+        _add_prefix(walk, 0, j, columns, out)
     return n_zero
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def mean_errors_weighted(
-    indptr, targets, tied, weights, own, start, stop, average, ks, masses, lows, highs, out
-):
-    """out[i, column] = expected squared error of the weighted mean of row i.
-
-    Subsets of the first j items matter if they have lows[j] to highs[j] of them.
-    """
-    depth = masses.shape[1] - 1
-    k_least, k_most = ks[0], ks[0]
-    for k in ks:
-        k_least, k_most = min(k, k_least), max(k, k_most)
-    room = 0
+def mean_errors_weighted(rows, start, stop, average, columns, out):
+    """out[i, column] = expected squared error of the weighted mean of row i."""
+    k_most, room = columns.ks[0], 0
+    for k in columns.ks:
+        k_most = max(k, k_most)
     for i in range(start, stop):
-        last = min(indptr[i] + depth, indptr[i + 1])
-        room = max(room, _count_nodes(weights, indptr[i], last, k_least, k_most)[1])
-    a = np.empty((k_most + 1, room))
-    b = np.empty((k_most + 1, room))
-    c = np.empty((k_most + 1, room))
-    d = np.empty((k_most + 1, room))
-    q = np.empty(room)
-    z = np.empty(room)
-    s = np.empty(room)
-    for x in range(room):
-        # What lies beyond the largest number is gone anyway.
-        s[x] = np.exp(min(np.log(_NEAR / k_most) + (x + 1) * STEP, 709.0))
-    nearest = np.empty(k_most + 1)
+        room = max(room, _count_nodes(rows, i, columns)[1])
+    walk = _new_walk(k_most, room)
     for i in range(start, stop):
-        last = min(indptr[i] + depth, indptr[i + 1])
-        largest, n_nodes = _count_nodes(weights, indptr[i], last, k_least, k_most)
-        for u in range(k_most + 1):
-            nearest[u] = 0.0
-            for x in range(n_nodes):
-                a[u, x] = 1.0 if u == 0 else 0.0
-                b[u, x], c[u, x], d[u, x] = 0.0, 0.0, 0.0
-        j = _pass_zeros(
-            targets, weights, indptr[i], indptr[i + 1], own[i], average, depth, ks, masses, k_most,
-            nearest, c, out[i],
-        )  # fmt: skip
-        while indptr[i] + j < last:
-            position = indptr[i] + j
-            end = group_end(tied, position, indptr[i + 1], average)
-            mean, square, pair = _moments(targets, position, end, own[i])
-            _fill_nodes(weights[position], largest, k_most, s, n_nodes, q, z)
+        first, end_of_row = rows.indptr[i], rows.indptr[i + 1]
+        last = min(first + columns.masses.shape[1] - 1, end_of_row)
+        largest, n_nodes = _count_nodes(rows, i, columns)
+        _start(walk, n_nodes)
+        j = _pass_zeros(walk, rows, i, average, columns, out[i])
+        while first + j < last:
+            position = first + j
+            end = group_end(rows.tied, position, end_of_row, average)
+            moments = _moments(rows.targets, position, end, rows.own[i])
+            _fill_nodes(walk, n_nodes, rows.weights[position], largest)
             for _ in range(position, min(end, last)):
                 j += 1
                 for u in range(min(j, k_most), 0, -1):
-                    nearest[u] = ((j - u) * nearest[u] + u * nearest[u - 1]) / j
-                low, high = max(lows[j], 1), min(highs[j], j)
+                    walk.nearest[u] = ((j - u) * walk.nearest[u] + u * walk.nearest[u - 1]) / j
+                low, high = max(columns.k_low[j], 1), min(columns.k_high[j], j)
                 if end - position == 1:
-                    _pass_item(j, low, high, n_nodes, mean, square, q, z, a, b, c)
+                    _pass_item(walk, n_nodes, j, low, high, moments)
                 else:
-                    _pass_tied(j, low, high, n_nodes, mean, square, pair, q, z, a, b, c, d)
-                for u in range(lows[j - 1], lows[j]):
-                    _forget(n_nodes, a[u], b[u], c[u], d[u])
-                _add_prefix(j, ks, masses, n_nodes, c, nearest, out[i])
+                    _pass_tied(walk, n_nodes, j, low, high, moments)
+                for u in range(columns.k_low[j - 1], columns.k_low[j]):
+                    _forget(walk, n_nodes, u)
+                _add_prefix(walk, n_nodes, j, columns, out[i])
             if end - position > 1:
-                _end_group(k_most, n_nodes, mean, b, d)
+                _end_group(walk, n_nodes, moments[0])

@@ -6,57 +6,17 @@ enclosed on a grid (`_kernels_grid`) otherwise: a coarse one first, then one as 
 width asks for and the work allowed.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import group_end
-from allsplits.exact.weighted._kernels_grid import Grid, kept_versions
+from allsplits.exact.weighted._kernels_cells import Grid, kept_versions
 from allsplits.exact.weighted._kernels_heavy import bound_with_heavy
-from allsplits.exact.weighted._kernels_law import (
-    Row,
-    copy_values,
-    count,
-    fill_rows,
-    fill_values,
-)
-from allsplits.exact.weighted._kernels_lists import Rule, count_votes, fits
+from allsplits.exact.weighted._kernels_law import copy_values, count, fill_rows, fill_values
+from allsplits.exact.weighted._kernels_lists import count_votes, fits
+from allsplits.exact.weighted.kernel_types import Found, GroupedRow, Vote, WeightedRule
 
-__all__ = ["Effort", "Rows", "bound_rows", "count_rows"]
-
-
-class Rows(NamedTuple):
-    """The candidates of a block of samples; a vote weighs mantissa · 2^exponent, inf at 0."""
-
-    indptr: np.ndarray
-    labels: np.ndarray
-    tied: np.ndarray
-    mantissa: np.ndarray
-    exponent: np.ndarray
-    own: np.ndarray
-
-
-class Effort(NamedTuple):
-    """How hard to try.
-
-    Mass up to `tol` (exact) or `near` (enclosed) may be left out at the far end. Exact lists hold
-    at most `cap` sums and take at most `exact_work` steps. A grid holds at most `most_cells` and
-    looks at `grid_work` of them; lines, for up to `left_out` candidates that do not vote, have
-    `coarse` cells at first, and `wanted_width` is aimed at. Tie groups that can come in more than
-    `most_prefixes` ways stay unknown.
-    """
-
-    tol: float
-    near: float
-    cap: int
-    exact_work: float
-    grid_work: float
-    coarse: int
-    most_cells: int
-    left_out: int
-    wanted_width: float
-    most_prefixes: float
+__all__ = ["bound_rows", "count_rows"]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -106,7 +66,7 @@ def _read_row(rows, i, law, average):
         for e in range(at, end):
             members[g, place[rows.labels[e]]] += 1
         at = end
-    return Row(present, tables, passed, passed, members, mantissa, exponent)
+    return GroupedRow(present, tables, passed, passed, members, mantissa, exponent)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -114,22 +74,24 @@ def _still_open(law, polynomial, seen, slots):
     """The largest share of a wanted vote that is not over after `seen` candidates."""
     largest = 0.0
     sizes = law.ends.shape[0]
-    for part in range(max(len(polynomial), sizes)):
-        weights = polynomial[part if sizes == 0 else 0]
+    for m in range(max(len(polynomial), sizes)):
+        weights = polynomial[m if sizes == 0 else 0]
         total = 0.0
         for b in range(len(weights)):
-            total += weights[b] * (law.ends[part, seen, b] if sizes > 0 else 1.0)
+            total += weights[b] * (law.ends[m, seen, b] if sizes > 0 else 1.0)
             if slots[b + 1] >= 0:
                 largest = max(largest, total)
     return largest
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _groups_needed(row, first, law, slots, tol):
+def _groups_needed(vote, first, tol):
     """How many groups must be looked at until at most `tol` of every vote's mass is left."""
+    row, law, slots = vote.row, vote.law, vote.rule.slots
     n_classes, n_votes = len(row.present), len(slots) - 1
-    n_parts, n_groups = law.rows.shape[0], len(row.mantissa)
-    rows, polynomial = np.empty((n_parts, n_classes, n_votes)), np.empty((n_parts, n_votes))
+    n_components, n_groups = law.rows.shape[0], len(row.mantissa)
+    rows = np.empty((n_components, n_classes, n_votes))
+    polynomial = np.empty((n_components, n_votes))
     spare, seen = np.empty(n_votes), np.empty(n_classes, np.int64)
     copy_values(row.passed, seen)
     for g in range(first, n_groups):
@@ -156,16 +118,16 @@ def _cut(row, last):
             kept[n_kept] = p
             n_kept += 1
     present, tables = np.empty(n_kept, np.int64), np.empty(n_kept, np.int64)
-    passed, members = np.empty(n_kept, np.int64), np.empty((last, n_kept), np.int64)
+    passed, forced = np.empty(n_kept, np.int64), np.empty(n_kept, np.int64)
+    members = np.empty((last, n_kept), np.int64)
     for p in range(n_kept):
         present[p], tables[p] = row.present[kept[p]], row.tables[kept[p]]
-        passed[p] = row.passed[kept[p]]
+        passed[p], forced[p] = row.passed[kept[p]], row.forced[kept[p]]
         for g in range(last):
             members[g, p] = row.members[g, kept[p]]
-    forced = np.empty(n_kept, np.int64)
-    for p in range(n_kept):
-        forced[p] = row.forced[kept[p]]
-    return Row(present, tables, passed, forced, members, row.mantissa[:last], row.exponent[:last])
+    return GroupedRow(
+        present, tables, passed, forced, members, row.mantissa[:last], row.exponent[:last]
+    )
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -191,39 +153,42 @@ def _pass_nearest(row, n_zero):
     for g in range(n_zero):
         for p in range(len(passed)):
             passed[p] += row.members[g, p]
-    return Row(row.present, row.tables, passed, row.forced, row.members, row.mantissa, row.exponent)
+    return GroupedRow(
+        row.present, row.tables, passed, row.forced, row.members, row.mantissa, row.exponent
+    )
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _blank(won):
-    """won[bound, class, part, slot] of zeros."""
-    out = np.empty(won.shape)
-    for bound in range(out.shape[0]):
-        for c in range(out.shape[1]):
-            for part in range(out.shape[2]):
-                fill_values(out[bound, c, part], 0.0)
-    return out
+def _nothing_found(won):
+    """won[bound, class, m, slot] and visited[m, slot] of zeros."""
+    found = Found(np.empty(won.shape), np.empty(won.shape[2:]))
+    for m in range(won.shape[2]):
+        fill_values(found.visited[m], 0.0)
+        for c in range(won.shape[1]):
+            fill_values(found.won[0, c, m], 0.0)
+            fill_values(found.won[1, c, m], 0.0)
+    return found
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_found(found, seen, won, visited):
+def _add_found(found, known):
     """Add what was found to what was known."""
-    for part in range(visited.shape[0]):
-        for slot in range(visited.shape[1]):
-            visited[part, slot] += seen[part, slot]
-            for c in range(won.shape[1]):
+    for m in range(known.visited.shape[0]):
+        for slot in range(known.visited.shape[1]):
+            known.visited[m, slot] += found.visited[m, slot]
+            for c in range(known.won.shape[1]):
                 for bound in range(2):
-                    won[bound, c, part, slot] += found[bound, c, part, slot]
+                    known.won[bound, c, m, slot] += found.won[bound, c, m, slot]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _widest(found):
+def _widest(won):
     """The largest distance between the two bounds."""
     width = 0.0
-    for c in range(found.shape[1]):
-        for part in range(found.shape[2]):
-            for slot in range(found.shape[3]):
-                width = max(width, found[1, c, part, slot] - found[0, c, part, slot])
+    for c in range(won.shape[1]):
+        for m in range(won.shape[2]):
+            for slot in range(won.shape[3]):
+                width = max(width, won[1, c, m, slot] - won[0, c, m, slot])
     return width
 
 
@@ -233,28 +198,31 @@ def _as_counted(row, n_zero):
     mantissa, exponent = np.empty(n_zero), np.empty(n_zero, np.int64)
     fill_values(mantissa, 0.5)
     fill_values(exponent, 1)
-    return Row(
+    return GroupedRow(
         row.present, row.tables, row.passed, row.forced, row.members[:n_zero], mantissa, exponent
     )
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _give_all(only, target, won, visited):
+def _give_all(only, target, known):
     """All that is not decided yet goes to the only class."""
-    for part in range(visited.shape[0]):
+    won, visited = known
+    for m in range(visited.shape[0]):
         for slot in range(visited.shape[1]):
-            rest = max(1.0 - visited[part, slot], 0.0)
-            visited[part, slot] = 1.0
+            rest = max(1.0 - visited[m, slot], 0.0)
+            visited[m, slot] = 1.0
             if target < 0 or target == only:
                 for bound in range(2):
-                    won[bound, 0 if target >= 0 else only, part, slot] += rest
+                    won[bound, 0 if target >= 0 else only, m, slot] += rest
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _rule_of(rule, own):
     """The rule, asking for the sample's own class if it asks for one."""
     target = np.int64(own) if rule.target >= 0 else np.int64(-1)
-    return Rule(rule.slots, rule.share, target, rule.nodes, rule.node_weights, rule.tolerance)
+    return WeightedRule(
+        rule.slots, rule.average, rule.share, target, rule.nodes, rule.node_weights, rule.tolerance
+    )
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -266,66 +234,73 @@ def _n_zero(row):
     return n_zero
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def count_rows(rows, start, stop, law, rule, effort, average, out, visited, is_open):
-    """out[i, bound, class, part, slot] of samples start:stop, as far as they are counted exactly.
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _distant_vote(row, n_zero, rule, law, tol):
+    """The vote of those not at distance 0, as far as more than `tol` of it is left."""
+    vote = Vote(_pass_nearest(row, n_zero), rule, law)
+    return Vote(_cut(vote.row, _groups_needed(vote, n_zero, tol)), rule, law)
 
-    With rule.target -1 every class, otherwise only the sample's own. visited[i, part, slot] is how
-    much was seen, and is_open[i] tells that the votes without voters at distance 0 are left.
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _room_for_numbers(row, n_zero, n_slots):
+    """How many sums there can be where each of the first groups' items weighs 1."""
+    room = len(row.present) + 8
+    for g in range(n_zero):
+        room += count(row.members[g])
+    return room * (n_slots + 1)
+
+
+# Every level of calls is optimised again with all that it calls: few levels, quick compilation.
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def count_rows(rows, start, stop, law, rule, effort, out):
+    """Count the votes on samples start:stop exactly, as far as that takes little work.
+
+    With rule.target -1 for every class, otherwise only for the sample's own.
     """
     for i in range(start, stop):
-        won, asked = _blank(out[i]), _rule_of(rule, rows.own[i])
-        whole = _read_row(rows, i, law, average)
-        n_zero = _n_zero(whole)
-        is_open[i] = False
-        for distant in range(0 if n_zero > 0 else 1, 2 if n_zero < len(whole.members) else 1):
-            row, first, room = _as_counted(whole, n_zero), 0, effort.cap
+        known, asked = Found(out.won[i], out.visited[i]), _rule_of(rule, rows.own[i])
+        row = _read_row(rows, i, law, rule.average)
+        n_zero = _n_zero(row)
+        out.is_open[i] = False
+        for distant in range(0 if n_zero > 0 else 1, 2 if n_zero < len(row.members) else 1):
+            vote, first = Vote(_as_counted(row, n_zero), asked, law), 0
+            room = _room_for_numbers(row, n_zero, len(rule.slots))
             if distant:
-                row = _pass_nearest(whole, n_zero)
-                row = _cut(row, _groups_needed(row, n_zero, law, rule.slots, effort.tol))
-                first = n_zero
-                only = _only_class(row, n_zero)
+                vote, first = _distant_vote(row, n_zero, asked, law, effort.tol), n_zero
+                room = effort.cap
+                only = _only_class(vote.row, first)
                 if only >= 0:
-                    _give_all(only, asked.target, won, visited[i])
+                    _give_all(only, asked.target, known)
                     break
-                if not fits(row, first, asked, law.rows.shape[0], room, effort.exact_work):
-                    is_open[i] = True
+                if not fits(vote, first, room, effort.exact_work):
+                    out.is_open[i] = True
                     break
-            else:
-                room = len(row.present) + 8
-                for g in range(n_zero):
-                    room += count(row.members[g])
-                room *= len(rule.slots) + 1
-            found, seen = _blank(out[i]), _blank(out[i])[0, 0]
-            most = effort.most_prefixes
-            if count_votes(row, first, asked, law, distant == 0, room, most, found[0], seen):
-                for c in range(won.shape[1]):
-                    for part in range(won.shape[2]):
-                        copy_values(found[0, c, part], found[1, c, part])
-                _add_found(found, seen, won, visited[i])
-        for bound in range(2):
-            for c in range(won.shape[1]):
-                for part in range(won.shape[2]):
-                    copy_values(won[bound, c, part], out[i, bound, c, part])
+            found = _nothing_found(known.won)
+            exact = Found(found.won[0], found.visited)
+            if count_votes(vote, first, distant == 0, room, effort.most_prefixes, exact):
+                for c in range(found.won.shape[1]):
+                    for m in range(found.won.shape[2]):
+                        copy_values(found.won[0, c, m], found.won[1, c, m])
+                _add_found(found, known)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def bound_rows(rows, start, stop, law, rule, effort, average, out, visited, is_open):
-    """The same for the votes that are left: bounds on a grid, refined once if too wide."""
-    spent = np.empty(1)
+def bound_rows(rows, start, stop, law, rule, effort, out):
+    """Enclose the votes that are left open on a grid, refined once if too wide."""
+    spent, n_votes = np.empty(1), len(rule.slots) - 1
+    left_out = effort.left_out + 1 < n_votes
+    n_lines = effort.left_out + 1 if left_out else n_votes
     for i in range(start, stop):
-        if not is_open[i]:
+        if not out.is_open[i]:
             continue
-        asked = _rule_of(rule, rows.own[i])
-        row = _read_row(rows, i, law, average)
+        known, asked = Found(out.won[i], out.visited[i]), _rule_of(rule, rows.own[i])
+        row = _read_row(rows, i, law, rule.average)
         first = _n_zero(row)
-        row = _pass_nearest(row, first)
-        row = _cut(row, _groups_needed(row, first, law, rule.slots, effort.near))
-        n_votes = len(rule.slots) - 1
-        left_out = effort.left_out + 1 < n_votes
-        n_lines = effort.left_out + 1 if left_out else n_votes
-        n_versions = len(row.present) + 1 + kept_versions(row, first, effort.most_prefixes)
-        fine = float(max(effort.most_cells // (n_versions * n_lines), 4 * n_lines))
+        vote = _distant_vote(row, first, asked, law, effort.near)
+        versions = len(vote.row.present) + 1 + kept_versions(vote.row, first, effort.most_prefixes)
+        fine = float(max(effort.most_cells // (versions * n_lines), 4 * n_lines))
         n_cells = 4 * n_lines + effort.coarse
         while True:
             spent[0] = 0.0
@@ -333,12 +308,12 @@ def bound_rows(rows, start, stop, law, rule, effort, average, out, visited, is_o
                 n_cells, n_lines, left_out, effort.near * 1e-3, spent, 4.0 * effort.grid_work,
                 effort.most_prefixes,
             )  # fmt: skip
-            found, seen = _blank(out[i]), _blank(out[i])[0, 0]
-            bound_with_heavy(row, first, asked, law, grid, found, seen)
-            width = _widest(found)
+            found = _nothing_found(known.won)
+            bound_with_heavy(vote, first, grid, found)
+            width = _widest(found.won)
             finer = 1.25 * width / effort.wanted_width
             finer = min(n_cells * min(finer, effort.grid_work / (spent[0] + 1.0)), fine)
             if width <= effort.wanted_width or finer < 1.5 * n_cells:
                 break
             n_cells = int(finer)
-        _add_found(found, seen, out[i], visited[i])
+        _add_found(found, known)

@@ -1,4 +1,4 @@
-"""What weighted votes and weighted means share: their weights, and equal weights as equal votes."""
+"""What weighted votes and means share: their weights, equal weights as equal votes, a refusal."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ import numpy as np
 from allsplits.exact.answer import Answer, Solver, Total
 from allsplits.exact.question import Question
 from allsplits.exact.weighted.weights import VoteWeights
+from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 
-__all__ = ["or_equal", "weights_of"]
+__all__ = ["check_states", "or_equal", "weights_of"]
 
 
 def weights_of(question: Question) -> VoteWeights:
@@ -21,6 +22,16 @@ def weights_of(question: Question) -> VoteWeights:
     if question.weights is None:
         raise TypeError("a weighted vote needs weights")
     return question.weights
+
+
+def check_states(question: Question, k: int, n_states: int) -> None:
+    """Refuse Fractions where the votes of one sample have too many states."""
+    if n_states > question.options.max_states:
+        raise UnsupportedError(
+            f"exact=True with weighted votes and n_neighbors={k} needs more than "
+            f"max_states={question.options.max_states} states for one sample; use "
+            "exact=False, whose error_bound says how far it can be off"
+        )
 
 
 class _EqualOrNot:

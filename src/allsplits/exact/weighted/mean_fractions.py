@@ -17,8 +17,7 @@ from allsplits.exact.answer import Solver, in_fractions
 from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.masses import deepest_prefix
 from allsplits.exact.question import Question
-from allsplits.exact.weighted.equal import weights_of
-from allsplits.exceptions import UnsupportedError
+from allsplits.exact.weighted.equal import check_states, weights_of
 from allsplits.orders import NeighborOrder
 
 __all__ = ["solve_rational"]
@@ -83,12 +82,7 @@ def _outcomes(
                 yield sums, mass
             else:
                 states[t, sums] = mass
-        if len(states) > question.options.max_states:
-            raise UnsupportedError(
-                f"exact=True with weighted votes and n_neighbors={k} needs more than "
-                f"max_states={question.options.max_states} states for one sample; use "
-                "exact=False, whose error_bound says how far it can be off"
-            )
+        check_states(question, k, len(states))
 
 
 def _group_votes(

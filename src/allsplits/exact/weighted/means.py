@@ -16,14 +16,19 @@ from numpy.typing import NDArray
 from allsplits._threads import map_row_ranges
 from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows
 from allsplits.exact.effort import weighted_mean_seconds
+from allsplits.exact.kernel_types import Columns
 from allsplits.exact.laws.fixed_size.mean import solve_mean
-from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes, prefixes_for
+from allsplits.exact.masses import Prefixes, prefixes_for
 from allsplits.exact.question import Question, own_rows
-from allsplits.exact.weighted._kernels_means import QUADRATURE, mean_errors_weighted
+from allsplits.exact.weighted._kernels_means import (
+    QUADRATURE,
+    WeightedTargets,
+    mean_errors_weighted,
+)
 from allsplits.exact.weighted.equal import or_equal, weights_of
 from allsplits.exact.weighted.mean_fractions import solve_rational
 from allsplits.exact.weighted.weights import VoteWeights
-from allsplits.orders import NeighborOrder
+from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
 __all__ = ["solve_weighted_mean"]
 
@@ -35,22 +40,19 @@ class _WeightedMeanErrors:
     """Expected squared errors of the rows of a block, shape (rows, columns)."""
 
     targets: Floats
-    prefixes: Prefixes
+    columns: Columns
     weights: VoteWeights
     average: bool
-    lows: NDArray[np.int64]
-    highs: NDArray[np.int64]
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
-        data = (order.indptr, self.targets[order.flat_indices], order.tied,
-                self.weights.of(order), self.targets[own_rows(order)])  # fmt: skip
-        ks, masses = self.prefixes.ks, self.prefixes.masses
-        out = np.zeros((order.n_samples, len(ks)))
+        rows = WeightedTargets(
+            order.indptr, self.targets[order.flat_indices], order.tied, self.weights.of(order),
+            self.targets[own_rows(order)],
+        )  # fmt: skip
+        out = np.zeros((order.n_samples, len(self.columns.ks)))
 
         def run(start: int, stop: int) -> None:
-            mean_errors_weighted(
-                *data, start, stop, self.average, ks, masses, self.lows, self.highs, out
-            )
+            mean_errors_weighted(rows, start, stop, self.average, self.columns, out)
 
         map_row_ranges(run, order.n_samples, n_threads, smallest=8)
         return out
@@ -90,7 +92,8 @@ def solve_weighted_mean(question: Question) -> Solver:
     prefixes, weights = prefixes_for(question.columns, question.options.tol), weights_of(question)
     targets, n = question.targets, question.n_samples
     windows = subset_windows(prefixes, question.options.tol)
-    part = _WeightedMeanErrors(targets, prefixes, weights, question.options.average, *windows)
+    columns = Columns(prefixes.ks, prefixes.masses, *windows)
+    part = _WeightedMeanErrors(targets, columns, weights, question.options.average)
 
     def finish(errors: Floats) -> Answer:
         scores = -errors.mean(axis=0)

@@ -21,7 +21,7 @@ from allsplits.exact.weighted.weights import VOTE_TOLERANCE
 __all__ = ["N_DRAWS", "Candidates", "can_be_sampled", "sample_votes"]
 
 Floats = NDArray[np.float64]
-#: Training sets drawn for a sample and a part of the law.
+#: Training sets drawn for a sample and a component of the law.
 N_DRAWS = 2048
 #: Sums of floats that agree to this share of the heaviest vote are equal but for rounding.
 _FLOAT_TOLERANCE = 1e-13

@@ -26,9 +26,8 @@ from allsplits.exact.laws.class_counts.weights import component_weights
 from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.laws.fixed_size.vote import class_weights
 from allsplits.exact.question import Question
-from allsplits.exact.weighted.equal import weights_of
+from allsplits.exact.weighted.equal import check_states, weights_of
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
-from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 
 __all__ = ["solve_rational_votes"]
@@ -52,19 +51,26 @@ class _Group(NamedTuple):
     weight: Weight
 
 
-def part_fractions(question: Question, law: Any) -> list[list[Fraction]]:
-    """What a sample of each class counts in the score, for each part of the law."""
-    if law.kind == "class counts":
-        return [[part.weight * w for w in component_weights(question, part)]
-                for part in law.components]  # fmt: skip
-    return [[part.weight * w for w in class_weights(question)] for part in law.components]
+def component_fractions(question: Question, law: Any) -> list[list[Fraction]]:
+    """What a sample of each class counts in the score, for each component of the law."""
+    return [
+        [
+            component.weight * weight
+            for weight in (
+                component_weights(question, component)
+                if law.kind == "class counts"
+                else class_weights(question)
+            )
+        ]
+        for component in law.components
+    ]
 
 
 def solve_rational_votes(question: Question) -> Solver:
     """exact=True for weighted votes under one law, of fixed size or of class counts."""
-    counted = part_fractions(question, question.columns[0].law)
+    counted = component_fractions(question, question.columns[0].law)
     codes = question.codes.tolist()
-    weights = [sum((part[code] for part in counted), Fraction(0)) for code in codes]
+    weights = [sum((line[code] for line in counted), Fraction(0)) for code in codes]
 
     def line(order: NeighborOrder, row: int) -> list[list[Fraction]]:
         of_row = weights_of(question).fractions(order.slice_rows(row, row + 1))
@@ -103,11 +109,11 @@ def _groups(
 def _shares(
     question: Question, groups: list[_Group], own: int, column: Any, counted: list[list[Fraction]]
 ) -> list[Fraction]:
-    """What every class gets of one sample, each part of the law as it counts."""
+    """What every class gets of one sample, each component of the law as it counts."""
     shares = [Fraction(0)] * question.n_classes
-    for part, counts in zip(column.law.components, counted, strict=True):
+    for component, counts in zip(column.law.components, counted, strict=True):
         if counts[own]:
-            draw = _drawing(question, column.law, part.train, own)
+            draw = _drawing(question, column.law, component.train, own)
             for sums, lightest, mass in _outcomes(question, groups, column.k, draw):
                 leaders = _leaders(sums, lightest)
                 for c in leaders if question.options.share else leaders[:1]:
@@ -182,12 +188,7 @@ def _outcomes(
                 # With falling weights the lightest vote is the last one, whoever voted before.
                 kept = state._replace(lightest=None) if falling else state
                 states[kept] = states.get(kept, Fraction(0)) + mass
-        if len(states) > question.options.max_states:
-            raise UnsupportedError(
-                f"exact=True with weighted votes and n_neighbors={k} needs more than "
-                f"max_states={question.options.max_states} states for one sample; use "
-                "exact=False, whose error_bound says how far it can be off"
-            )
+        check_states(question, k, len(states))
 
 
 def _group_votes(

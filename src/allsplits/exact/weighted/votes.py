@@ -13,14 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
-from allsplits.exact._kernels import binomial_table
-from allsplits.exact._kernels_draws import hypergeometric_table
 from allsplits.exact.answer import (
     Answer,
     FromRows,
@@ -30,19 +29,19 @@ from allsplits.exact.answer import (
     side_by_side,
 )
 from allsplits.exact.effort import is_long, map_timed_rows, weighted_votes_seconds
-from allsplits.exact.laws.class_counts.vote import needed_depth, solve_class_majority
+from allsplits.exact.kernel_types import Rows
+from allsplits.exact.laws.class_counts.vote import solve_class_majority
 from allsplits.exact.laws.fixed_size.vote import solve_majority
-from allsplits.exact.masses import UNIT_ROUNDOFF, Column, prefixes_for, rank_masses
 from allsplits.exact.question import Question, own_rows
-from allsplits.exact.ties import legendre_rules
-from allsplits.exact.weighted._kernels_law import Law
-from allsplits.exact.weighted._kernels_lists import Rule
-from allsplits.exact.weighted._kernels_rows import Effort, Rows, bound_rows, count_rows
+from allsplits.exact.ties import distinct_rows, entries_of_rows, legendre_rules
+from allsplits.exact.weighted._kernels_rows import bound_rows, count_rows
 from allsplits.exact.weighted.equal import or_equal, weights_of
+from allsplits.exact.weighted.kernel_types import Effort, FoundRows, WeightedRows, WeightedRule
 from allsplits.exact.weighted.sampled import Candidates, can_be_sampled, sample_votes
-from allsplits.exact.weighted.vote_fractions import part_fractions, solve_rational_votes
+from allsplits.exact.weighted.tables import TabledLaw
+from allsplits.exact.weighted.vote_fractions import component_fractions, solve_rational_votes
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
-from allsplits.orders import NeighborOrder
+from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
 __all__ = ["solve_weighted"]
 
@@ -63,98 +62,16 @@ def _batches(ks: Sequence[int]) -> list[list[int]]:
     return [np.flatnonzero(batch == b).tolist() for b in np.unique(batch)]
 
 
-class _Drawing:
-    """A law as the kernels see it, for votes of up to `k`; parts are its components."""
-
-    def __init__(self, question: Question, law: Any) -> None:
-        self.law, self.n_candidates = law, question.n_samples - 1
-        self.counts = law.kind == "class counts"
-        sizes = np.bincount(question.codes, minlength=question.n_classes)
-        self.pools = np.concatenate([sizes, sizes - 1])
-        self.trains = [component.train for component in law.components]
-
-    def draws(self, own: int, part: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(candidates, draws) of each class for a sample of class `own`, or of all together."""
-        if not self.counts:
-            return np.array([self.n_candidates]), np.array([self.trains[part]])
-        n_classes = len(self.pools) // 2
-        pool = self.pools[:n_classes] - (np.arange(n_classes) == own)
-        return pool, np.minimum(np.array(self.trains[part]), pool)
-
-    def depth(self, k: int, tol: float) -> int:
-        """Neighbours after which at most about `tol` of a vote of k is left."""
-        if not self.counts:
-            return prefixes_for([Column(k, self.law)], tol).depth
-        sizes = self.law.class_sizes
-        return max(needed_depth(sizes, train, k, tol) for train in self.trains)
-
-    def left_out(self, k: int, tol: float) -> int:
-        """Candidates before the last voter that do not vote, but for mass of about `tol`."""
-        n = self.n_candidates
-        if self.counts:
-            # As if all classes were drawn like the one that is drawn least.
-            shares = [min(a / b for a, b in zip(t, self.law.class_sizes, strict=True))
-                      for t in self.trains]  # fmt: skip
-            train = int(min(shares) * n)
-        else:
-            train = min(self.trains)
-        if train < k:
-            return n
-        first, masses = rank_masses(n, train, k)
-        tail = np.cumsum(masses[::-1])[::-1]
-        return first + int(np.count_nonzero(tail > tol)) - k + 1
-
-    def tables(self, k: int, longest: int, tol: float) -> Law:
-        """Tables for votes of up to k among the first `longest` neighbours."""
-        make = self._count_tables if self.counts else self._size_tables
-        return make(k, longest, self.depth(k, tol))
-
-    def _size_tables(self, k: int, longest: int, reach: int) -> Law:
-        n = self.n_candidates
-        share = min(max(float(np.mean(self.trains)) / n, 1e-3), 1 - 1e-3)
-        binomial = binomial_table(longest, k - 1, share)
-        drawn = np.empty((len(self.trains), longest + 1, k))
-        for part, train in enumerate(self.trains):
-            hypergeometric_table(n, train, longest, k - 1, drawn[part])
-        ends = np.divide(drawn, binomial, out=np.zeros_like(drawn), where=binomial > 1e-280)
-        n_classes = len(self.pools) // 2
-        one = np.zeros(n_classes, dtype=np.int64)
-        table = binomial[None, None]
-        return Law(table, table, one, one, ends, np.array(self.trains), n, reach)
-
-    def _count_tables(self, k: int, longest: int, reach: int) -> Law:
-        n_classes = len(self.pools) // 2
-        trains = np.array(self.trains)
-        drawn = np.minimum(np.concatenate([trains, trains], axis=1), self.pools).T
-        kinds, ids = np.unique(np.column_stack([self.pools, drawn]), axis=0, return_inverse=True)
-        ids = ids.reshape(-1)
-        height = min(longest, int(self.pools.max())) + 1
-        rows = np.zeros((len(self.trains), len(kinds), height, k))
-        nexts = np.zeros_like(rows)
-        for table, (pool, *parts) in enumerate(kinds.tolist()):
-            top = min(pool + 1, height)
-            items = np.arange(top)[:, None]
-            for part, train in enumerate(parts):
-                line = rows[part, table, :top]
-                hypergeometric_table(pool, train, top - 1, k - 1, line)
-                left = np.maximum(train - np.arange(k), 0) / np.maximum(pool - items, 1)
-                nexts[part, table, :top] = line * np.where(items < pool, left, 0.0)
-        return Law(
-            rows, nexts, ids[:n_classes], ids[n_classes:], np.empty((0, 0, 0)),
-            np.empty(0, dtype=np.int64), self.n_candidates, reach,
-        )  # fmt: skip
-
-
 class _WeightedVote:
     """For each row of a block: value and doubt of every column, and the share of each class."""
 
     def __init__(self, question: Question, law: Any) -> None:
-        self.question, self.drawing = question, _Drawing(question, law)
+        self.question, self.law = question, TabledLaw(question, law)
         self.ks = [column.k for column in question.columns]
-        self.depth = self.drawing.depth(max(self.ks), question.options.tol)
-        # What every sample counts in each part of the law, by its class.
-        parts = part_fractions(question, law)
-        self.part_weights = np.array([[float(w) for w in part] for part in parts]).T
+        self.depth = self.law.depth(max(self.ks), question.options.tol)
+        # What every sample counts in each component of the law, by its class.
+        counted = component_fractions(question, law)
+        self.component_weights = np.array([[float(w) for w in line] for line in counted]).T
         # 1/(1 + tied rivals) is integrated; without shares there is one way to count ties.
         rules = legendre_rules((question.n_classes + 1) // 2 if question.options.share else 1)
         self.nodes, self.node_weights = (np.ascontiguousarray(rule[-1]) for rule in rules)
@@ -184,9 +101,11 @@ class _WeightedVote:
         question, every = self.question, self.question.want_samples
         own = question.codes[own_rows(order)]
         weights = weights_of(question).scaled(order)
-        rows = Rows(order.indptr, question.codes[order.flat_indices], order.tied, *weights, own)
+        rows = WeightedRows(
+            order.indptr, question.codes[order.flat_indices], order.tied, *weights, own
+        )
         rows, same = _distinct(rows, question.options.average)
-        part_weights = self.part_weights[own]
+        component_weights = self.component_weights[own]
         alike = np.bincount(same)[same]
         out = np.zeros((order.n_samples, self.width))
         values, doubts, variances = self.split(out)
@@ -199,11 +118,11 @@ class _WeightedVote:
             variance = np.zeros((len(rows.own), *found.shape[2:]))
             if question.options.allow_sampling:
                 self._sample_wide(rows, ks, order.first_row, found, variance)
-            # (row, bound, class, slot): the parts of the law are mixed as they count.
-            mixed = np.einsum("ibcps,ip->ibcs", found[same], part_weights)
+            # (row, bound, class, slot): the components of the law are mixed as they count.
+            mixed = np.einsum("ibcps,ip->ibcs", found[same], component_weights)
             middle, doubt = mixed.mean(axis=1), (mixed[:, 1] - mixed[:, 0]) / 2
             # Rows that are alike share their draws.
-            noise = np.einsum("icps,ip->ics", variance[same], part_weights**2 * alike[:, None])
+            noise = np.einsum("icps,ip->ics", variance[same], component_weights**2 * alike[:, None])
             mine = (np.arange(len(own)), own if every else np.zeros_like(own))
             if every:
                 values[:] = middle[:, :, 0]
@@ -213,10 +132,10 @@ class _WeightedVote:
         return out
 
     def _sample_wide(
-        self, rows: Rows, ks: list[int], seed: int, found: Floats, variance: Floats
+        self, rows: WeightedRows, ks: list[int], seed: int, found: Floats, variance: Floats
     ) -> None:
         """Put means of draws in the place of intervals wider than `vote_tol`."""
-        options, drawing = self.question.options, self.drawing
+        options, law = self.question.options, self.law
         n_classes = self.question.n_classes
         weights = np.ldexp(rows.mantissa, rows.exponent)
         wide = (found[:, 1] - found[:, 0]).max(axis=(1, 2, 3)) > options.vote_tol
@@ -227,83 +146,81 @@ class _WeightedVote:
             own = int(rows.own[i])
             # Without averages the order of the row is the order of the draws.
             tied = rows.tied[entries] & options.average
-            for part in range(len(drawing.trains)):
+            for component in range(len(law.trains)):
                 row = Candidates(
-                    rows.labels[entries], tied, weights[entries], *drawing.draws(own, part)
+                    rows.labels[entries], tied, weights[entries], *law.draws(own, component)
                 )
-                rng = np.random.default_rng([seed, int(i), part])
+                rng = np.random.default_rng([seed, int(i), component])
                 mean, noise = sample_votes(row, ks, n_classes, options.share, rng)
                 keep = slice(None) if self.question.want_samples else slice(own, own + 1)
-                found[i, :, :, part], variance[i, :, part] = mean[keep], noise[keep]
+                found[i, :, :, component], variance[i, :, component] = mean[keep], noise[keep]
 
-    def _bounds(self, rows: Rows, ks: list[int], n_threads: int, scale: float) -> Floats:
-        """Lower and upper bounds by row, class (all, or only the own one), part and k.
+    def _bounds(self, rows: WeightedRows, ks: list[int], n_threads: int, scale: float) -> Floats:
+        """Lower and upper bounds by row, class (all, or only the own one), component and k.
 
         Each row stands for `scale` rows of all blocks.
         """
-        options, k = self.question.options, max(ks)
+        options, k, every = self.question.options, max(ks), self.question.want_samples
         slots = np.full(k + 1, -1)
         slots[ks] = np.arange(len(ks))
-        every = self.question.want_samples
-        rule = Rule(
-            slots, options.share, -1 if every else 0, self.nodes, self.node_weights, VOTE_TOLERANCE
+        rule = WeightedRule(
+            slots, options.average, options.share, -1 if every else 0, self.nodes,
+            self.node_weights, VOTE_TOLERANCE,
         )  # fmt: skip
-        law = self.drawing.tables(k, int(np.diff(rows.indptr).max()), options.tol)
-        near = options.vote_tol / 16
-        effort = Effort(
-            tol=options.tol, near=max(options.tol, near), cap=max(options.max_states // 8, 64),
-            exact_work=_EXACT_STEPS * options.max_states,
-            grid_work=_GRID_STEPS * options.max_states, coarse=64,
-            most_cells=8 * options.max_states, left_out=self.drawing.left_out(k, near),
-            wanted_width=options.vote_tol, most_prefixes=_MOST_PREFIXES,
-        )  # fmt: skip
-        n_rows, n_parts = len(rows.indptr) - 1, len(self.drawing.trains)
-        shape = (n_rows, 2, self.question.n_classes if every else 1, n_parts, len(ks))
-        found, visited = np.zeros(shape), np.zeros((n_rows, n_parts, len(ks)))
-        is_open = np.zeros(n_rows, dtype=bool)
+        law = self.law.tables(k, int(np.diff(rows.indptr).max()), options.tol)
+        n_rows, n_components = len(rows.own), len(self.law.trains)
+        shape = (n_rows, 2, self.question.n_classes if every else 1, n_components, len(ks))
+        found = FoundRows(
+            np.zeros(shape), np.zeros((n_rows, n_components, len(ks))), np.zeros(n_rows, dtype=bool)
+        )
+        effort = self._effort(k)
 
         def run(start: int, stop: int, kernel: Any) -> None:
-            kernel(rows, start, stop, law, rule, effort, options.average, found, visited, is_open)
+            kernel(rows, start, stop, law, rule, effort, found)
 
         map_row_ranges(partial(run, kernel=count_rows), n_rows, n_threads, smallest=4)
-        if is_open.any():
+        if found.is_open.any():
             map_timed_rows(
                 partial(run, kernel=bound_rows), n_rows, n_threads,
                 scale=scale, cheaper=_CHEAPER, smallest=4,
             )  # fmt: skip
         # Votes that were not seen may go to anybody.
-        found[:, 1] += np.maximum(1 - visited, 0)[:, None]
-        return found
+        found.won[:, 1] += np.maximum(1 - found.visited, 0)[:, None]
+        return found.won
+
+    def _effort(self, k: int) -> Effort:
+        """How hard to try votes of up to k."""
+        options = self.question.options
+        near = options.vote_tol / 16
+        return Effort(
+            tol=options.tol, near=max(options.tol, near), cap=max(options.max_states // 8, 64),
+            exact_work=_EXACT_STEPS * options.max_states,
+            grid_work=_GRID_STEPS * options.max_states, coarse=64,
+            most_cells=8 * options.max_states, left_out=self.law.left_out(k, near),
+            wanted_width=options.vote_tol, most_prefixes=_MOST_PREFIXES,
+        )  # fmt: skip
 
 
-def _distinct(rows: Rows, average: bool) -> tuple[Rows, NDArray[np.intp]]:
+def _distinct(rows: WeightedRows, average: bool) -> tuple[WeightedRows, NDArray[np.intp]]:
     """Rows that differ, and which of them every row is.
 
     Few binary features have large tie groups, which take long, and few different rows.
     """
-    labels = rows.labels
-    if average:
-        # The order within a tie group does not matter.
-        labels = labels[np.lexsort((labels, np.cumsum(~rows.tied)))]
-    found: dict[tuple[Any, ...], int] = {}
-    first: list[int] = []
-    ends, same = rows.indptr, np.empty(len(rows.own), dtype=np.intp)
-    values = (labels, rows.tied, rows.mantissa, rows.exponent)
-    for i, own in enumerate(rows.own.tolist()):
-        key = (own, *(value[ends[i] : ends[i + 1]].tobytes() for value in values))
-        if key not in found:
-            found[key] = len(first)
-            first.append(i)
-        same[i] = found[key]
+    weights: dict[tuple[bytes, bytes], int] = {}
+    kinds = np.empty(len(rows.own), dtype=np.int32)
+    for i, (start, stop) in enumerate(pairwise(rows.indptr.tolist())):
+        key = rows.mantissa[start:stop].tobytes(), rows.exponent[start:stop].tobytes()
+        kinds[i] = weights.setdefault(key, len(weights))
+    plain = Rows(rows.indptr, rows.labels.copy(), rows.tied & average, rows.own)
+    few, first, same = distinct_rows(plain, kinds, least_tied=0.0)
     if len(first) == len(same):
         return rows, same
-    kept = np.concatenate([np.arange(ends[i], ends[i + 1]) for i in first])
-    indptr = np.concatenate([[0], np.cumsum(np.diff(ends)[first])]).astype(ends.dtype)
-    few = Rows(
-        indptr, labels[kept], rows.tied[kept], rows.mantissa[kept], rows.exponent[kept],
-        rows.own[first],
+    _, entries = entries_of_rows(rows.indptr, first)
+    distinct = WeightedRows(
+        few.indptr, few.labels, rows.tied[entries], rows.mantissa[entries], rows.exponent[entries],
+        few.own,
     )  # fmt: skip
-    return few, same
+    return distinct, same
 
 
 def solve_weighted(question: Question) -> Solver:
@@ -344,7 +261,7 @@ def _of_one_law(question: Question) -> Solver:
     vote = _WeightedVote(question, question.columns[0].law)
 
     def finish(values: Floats) -> Answer:
-        weight = vote.part_weights.sum(axis=1)[question.codes]
+        weight = vote.component_weights.sum(axis=1)[question.codes]
         shares, doubts, noises = vote.split(values)
         if question.want_samples:
             bound = doubts.sum(axis=0) + vote.rounding()

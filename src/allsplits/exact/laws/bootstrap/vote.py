@@ -24,10 +24,9 @@ from allsplits.exact.laws.bootstrap._kernels import (
 )
 from allsplits.exact.laws.bootstrap.fractions import exact_right
 from allsplits.exact.laws.fixed_size.vote import class_weights, sample_weights
-from allsplits.exact.masses import UNIT_ROUNDOFF
 from allsplits.exact.question import Question, neighbor_labels, own_rows, tie_runs
 from allsplits.exact.ties import legendre_rules
-from allsplits.orders import NeighborOrder
+from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
 __all__ = ["solve_bootstrap"]
 

@@ -43,10 +43,9 @@ from allsplits.exact.laws.class_counts.fractions import (
 )
 from allsplits.exact.laws.class_counts.kernel_types import ClassVote, Draws
 from allsplits.exact.laws.class_counts.weights import float_weights
-from allsplits.exact.masses import UNIT_ROUNDOFF
 from allsplits.exact.question import Question, neighbor_labels, own_rows, tie_runs
 from allsplits.exact.ties import distinct_rows, legendre_rules, tie_rules
-from allsplits.orders import NeighborOrder
+from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.splits import CountsLaw
 
 __all__ = ["solve_class_hits", "solve_class_majority"]

@@ -17,11 +17,10 @@ from allsplits.exact.effort import episode_seconds
 from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.episodes._kernels import EpisodeTables, score_episodes
 from allsplits.exact.laws.episodes.fractions import every_class_set
-from allsplits.exact.masses import UNIT_ROUNDOFF
 from allsplits.exact.question import Question, neighbor_labels, own_rows
 from allsplits.exact.ties import tie_rules
 from allsplits.exceptions import UnsupportedError
-from allsplits.orders import NeighborOrder
+from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.splits import EpisodeLaw
 
 __all__ = ["solve_episodes"]

@@ -16,10 +16,10 @@ from allsplits.exact.effort import map_timed_rows
 from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.fixed_size._kernels_majority import RARE, score_columns
 from allsplits.exact.laws.fixed_size._kernels_rivals import Ways
-from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
+from allsplits.exact.masses import Prefixes
 from allsplits.exact.question import Options, own_rows
 from allsplits.exact.ties import distinct_rows, legendre_rules
-from allsplits.orders import NeighborOrder
+from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
 __all__ = ["MajorityVote", "VoteTable", "class_rows", "query_rows"]
 

@@ -25,9 +25,9 @@ from allsplits.exact.laws.fixed_size._kernels_tally import (
     spread_ties,
 )
 from allsplits.exact.laws.fixed_size.majority import VoteTable, class_rows
-from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
+from allsplits.exact.masses import Prefixes
 from allsplits.exact.question import own_rows
-from allsplits.orders import NeighborOrder
+from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
 __all__ = ["NearestCounter", "NearestTally", "PrefixCounter", "TallyPart", "TwoClassTally"]
 

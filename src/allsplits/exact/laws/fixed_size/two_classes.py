@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from allsplits._threads import map_row_ranges
 from allsplits.exact.laws.fixed_size._kernels_two_classes import fill_win_table, sum_two_classes
 from allsplits.exact.laws.fixed_size.majority import MajorityVote, VoteTable, query_rows
-from allsplits.exact.masses import UNIT_ROUNDOFF, Prefixes
+from allsplits.exact.masses import Prefixes
 from allsplits.exact.question import Options
-from allsplits.orders import NeighborOrder
+from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
 __all__ = ["TwoClassVote", "vote_for_every_class"]
 

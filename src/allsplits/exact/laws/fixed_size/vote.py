@@ -24,10 +24,10 @@ from allsplits.exact.laws.fixed_size.tally import (
     TwoClassTally,
 )
 from allsplits.exact.laws.fixed_size.two_classes import TwoClassVote, vote_for_every_class
-from allsplits.exact.masses import UNIT_ROUNDOFF, Column, Prefixes, deepest_prefix, prefixes_for
+from allsplits.exact.masses import Column, Prefixes, deepest_prefix, prefixes_for
 from allsplits.exact.question import Question
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders import NeighborOrder
+from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.splits import SizeLaw
 
 __all__ = ["class_weights", "sample_weights", "solve_majority", "solve_ranked"]

@@ -16,11 +16,10 @@ from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.groups._kernels import GroupDraws, Groups, group_scores
 from allsplits.exact.laws.groups._kernels_outcomes import Ballot, VoteRule
 from allsplits.exact.laws.groups.fractions import solve_in_fractions
-from allsplits.exact.masses import UNIT_ROUNDOFF
 from allsplits.exact.question import Question, own_rows
 from allsplits.exact.ties import legendre_rules
 from allsplits.exceptions import UnsupportedError
-from allsplits.orders import NeighborOrder
+from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.splits import GroupLaw
 
 __all__ = ["solve_groups"]

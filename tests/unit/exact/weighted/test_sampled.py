@@ -20,8 +20,8 @@ def nothing_is_counted(monkeypatch):
     """Every interval is as wide as can be, so that everything has to be drawn."""
 
     def wide(self, rows, ks, n_threads, scale):
-        every, parts = self.problem.want_samples, len(self.drawing.trains)
-        n_classes = self.problem.n_classes if every else 1
+        every, parts = self.question.want_samples, len(self.law.trains)
+        n_classes = self.question.n_classes if every else 1
         found = np.zeros((len(rows.own), 2, n_classes, parts, len(ks)))
         found[:, 1] = 1
         return found
