@@ -16,15 +16,9 @@ from allsplits._threads import map_row_ranges
 from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows, in_fractions
 from allsplits.exact.laws.fixed_size._kernels_mean import TargetRows, Windows, squared_errors
 from allsplits.exact.laws.fixed_size.fractions import groups_of
-from allsplits.exact.masses import (
-    UNIT_ROUNDOFF,
-    Prefixes,
-    column_value,
-    deepest_prefix,
-    prefixes_for,
-)
+from allsplits.exact.masses import Prefixes, column_value, deepest_prefix, prefixes_for
 from allsplits.exact.question import Question, own_rows
-from allsplits.orders import NeighborOrder
+from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
 __all__ = ["solve_mean"]
 
