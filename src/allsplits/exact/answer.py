@@ -160,14 +160,15 @@ def answer_from_rows(
 ) -> Answer:
     """Scores from the values of samples for each column (or class), and what each sample counts.
 
-    Without `weight` all count alike; with `weighted` the values are multiplied by it already.
+    Without `weight` values are negative errors and all count alike; with `weighted` the values are multiplied by it already.
     Summing one fixed array gives the same bits for any number of blocks or threads.
     """
     right = values
     if question.wants_classes:
         right = values[np.arange(question.n_samples), question.codes][:, None]
     if weight is None:
-        scores, weight = right.mean(axis=0), np.full(len(right), 1 / len(right))
+        # Of errors, not of their negatives: a perfect fit has -0.0, as in scikit-learn.
+        scores, weight = -(-right).mean(axis=0), np.full(len(right), 1 / len(right))
     else:
         scores = np.sum(right if weighted else right * weight[:, None], axis=0)
     # A sample that is never held out has no score.
