@@ -11,8 +11,6 @@ from typing import Any, BinaryIO
 
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["remove_leftovers", "replace_file", "write_file"]
-
 
 def write_file(parameter: str, name: Any, write: Callable[[BinaryIO], object]) -> Path:
     """Write a file in one step: at every moment the old one or the new one is there, complete.

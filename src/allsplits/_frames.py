@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     DataFrame: TypeAlias = pandas.DataFrame | polars.DataFrame
 
-__all__ = ["make_frame", "pandas_index", "row_names"]
-
 _LIBRARIES = ("pandas", "polars")
 
 

@@ -28,8 +28,6 @@ from typing import Any
 
 from numba.core import caching, dispatcher
 
-__all__ = ["KernelCache", "kernel_stamp", "only_ours_to_write"]
-
 _PACKAGE = Path(__file__).parent
 _dispatchers: Any = dispatcher.Dispatcher
 _enable_caching = _dispatchers.enable_caching

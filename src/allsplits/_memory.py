@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["physical_memory"]
-
 
 def physical_memory() -> int | None:
     """Bytes of memory that the machine has, or None where the system does not tell."""

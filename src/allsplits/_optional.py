@@ -7,8 +7,6 @@ from types import ModuleType
 
 from allsplits.exceptions import MissingExtraError
 
-__all__ = ["import_optional"]
-
 
 def import_optional(module: str, *, extra: str, purpose: str) -> ModuleType:
     """Import `module`, or say which extra provides it and what it is needed for."""

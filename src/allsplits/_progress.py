@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Event, Timer
 
-__all__ = ["progress_bar", "seconds_before_bar", "shown_late"]
-
 #: Work shorter than this shows no bar; the command line waits for a second.
 seconds_before_bar: ContextVar[float] = ContextVar("seconds_before_bar", default=0.0)
 

@@ -12,8 +12,6 @@ import joblib
 
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["map_row_ranges", "thread_count"]
-
 
 def thread_count(n_jobs: int | None) -> int:
     """Threads to use: all cores for None, otherwise joblib's reading of `n_jobs`."""

@@ -21,27 +21,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from allsplits._frames import pandas_index
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
-__all__ = [
-    "LARGEST_VALUE",
-    "check_choice",
-    "check_column",
-    "check_count",
-    "check_counts",
-    "check_flag",
-    "check_fraction",
-    "check_groups",
-    "check_labels",
-    "check_not_negative",
-    "check_numbers",
-    "check_parameters",
-    "check_points",
-    "check_same_rows",
-    "check_targets",
-    "check_unmasked",
-    "keep_fitting",
-    "shown",
-]
-
 #: Beyond this the square of a difference overflows.
 LARGEST_VALUE = 1e150
 #: Whoever has one of these searches for neighbours.

@@ -11,8 +11,6 @@ from allsplits.active._claim import Claim
 from allsplits.active._saved import SavedLearner
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
-__all__ = ["Autosave", "resolve", "save_once"]
-
 
 class Autosave:
     """A file with one writer, who never writes over what somebody else wrote.

@@ -15,8 +15,6 @@ from allsplits.active._rows import read_rows
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import Metric, Reference
 
-__all__ = ["Candidates", "read_candidates"]
-
 Array = NDArray[np.float64]
 
 

@@ -7,8 +7,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["farthest_first", "most_useful"]
-
 Numbers = NDArray[np.intp]
 Floats = NDArray[np.float64]
 

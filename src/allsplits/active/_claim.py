@@ -32,8 +32,6 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-__all__ = ["Claim"]
-
 #: Windows keeps others from reading what is locked: a byte far behind the text.
 _LOCKED_BYTE = 1 << 20
 _OWNER = re.compile(r"process \d+ on [\w.-]+")

@@ -14,8 +14,6 @@ from sklearn.utils import column_or_1d
 from allsplits._validation import check_column, check_labels
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["PartialLabels", "plain_labels", "read_labels", "read_start", "read_taught"]
-
 
 @dataclass(frozen=True)
 class PartialLabels:

@@ -33,8 +33,6 @@ from allsplits.exceptions import AllSplitsError, InvalidInputError
 from allsplits.model_selection._options import check_options
 from allsplits.orders import Metric, Reference
 
-__all__ = ["ActiveLearner"]
-
 
 class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Labelled samples, a pool, and which of the pool to label next.

@@ -21,8 +21,6 @@ from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._options import check_options
 from allsplits.orders import Metric
 
-__all__ = ["CommitteeQuery"]
-
 Floats = NDArray[np.float64]
 
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
-__all__ = ["read_rows"]
-
 
 def read_rows(name: str, values: Any, n_samples: int) -> NDArray[np.intp]:
     """Distinct row numbers; one number stands for itself, an empty list for none."""

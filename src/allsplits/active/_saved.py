@@ -28,8 +28,6 @@ from allsplits.active._store import (
 from allsplits.active._tuning import read_neighbors
 from allsplits.exceptions import AllSplitsError, InvalidInputError
 
-__all__ = ["SavedLearner", "damaged"]
-
 _FORMAT, _VERSION = "allsplits.ActiveLearner", 2
 
 

@@ -17,8 +17,6 @@ from allsplits.active._trial import Trial, TrialData
 from allsplits.active._tuning import read_neighbors
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["simulate"]
-
 _STRATEGIES = ("active", "passive")
 
 Floats = NDArray[np.float64]

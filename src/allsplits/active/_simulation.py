@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
 
-__all__ = ["Simulation", "standard_error"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from allsplits._validation import check_labels
 from allsplits.active._labels import PartialLabels, plain_labels
 
-__all__ = ["Round", "State"]
-
 
 @dataclass(frozen=True)
 class Round:

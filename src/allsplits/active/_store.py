@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["decode_document", "encode_document", "fingerprint", "read_bytes", "to_plain"]
-
 
 def fingerprint(X: NDArray[np.float64]) -> dict[str, Any]:
     """What tells one array of points from another."""

@@ -19,8 +19,6 @@ from allsplits.active._learner import ActiveLearner
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.orders import Metric, NeighborOrder, Reference
 
-__all__ = ["POOL_REMAINDER", "Trial", "TrialData"]
-
 #: The value of `test_size` that measures errors on what is left of the pool.
 POOL_REMAINDER = "pool_remainder"
 _DEFAULT_SHARE = 0.25

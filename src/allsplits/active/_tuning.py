@@ -18,8 +18,6 @@ from allsplits.model_selection._task import Task
 from allsplits.orders import Metric
 from allsplits.splits import Samples, resolve_cv
 
-__all__ = ["choose_neighbors", "read_neighbors"]
-
 
 def read_neighbors(n_neighbors: Any) -> list[int]:
     """One number of neighbours, or several to choose from, smallest first."""

@@ -6,8 +6,6 @@ import os
 import threading
 from typing import Any
 
-__all__ = ["Turns"]
-
 
 class Turns:
     """A lock for ``with``. A copy, and a forked child, begins with a free one of its own."""

@@ -16,8 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
-__all__ = ["UTILITIES", "agreement_of"]
-
 Floats = NDArray[np.float64]
 
 

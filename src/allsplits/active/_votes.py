@@ -17,8 +17,6 @@ from allsplits.exact import Options
 from allsplits.exact.laws.fixed_size.committee import Committee
 from allsplits.orders import Reference
 
-__all__ = ["Votes", "ask_committee", "choose_batch"]
-
 Floats = NDArray[np.float64]
 
 

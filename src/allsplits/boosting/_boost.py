@@ -34,8 +34,6 @@ from allsplits.boosting._kernels_boosting import boost_in_turn, boost_longest, r
 from allsplits.boosting._losses import CompiledLoss
 from allsplits.orders import UNIT_ROUNDOFF
 
-__all__ = ["Chooser", "History", "Neighborhoods", "Rounds", "boost", "leading_leverages"]
-
 Chooser = Literal["boosting", "lazy", "mixed"]
 
 #: What one rounding takes from a weight of 1.

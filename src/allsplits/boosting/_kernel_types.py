@@ -5,8 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Lists", "LossCode", "Problem", "Queue", "State", "Trace"]
-
 
 class LossCode(NamedTuple):
     """A loss: its number, and addresses of ψ, -ψ' and ψ'' if it is a user's."""

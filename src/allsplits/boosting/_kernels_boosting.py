@@ -30,8 +30,6 @@ from allsplits.boosting._kernels_losses import (
     weight_at,
 )
 
-__all__ = ["boost_in_turn", "boost_longest", "reverse_neighbors"]
-
 #: Cuts a float to 40 bits, see `_length`.
 _SPLITTER = 2.0**13 + 1.0
 

@@ -14,19 +14,6 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-__all__ = [
-    "CUSTOM",
-    "EXPONENTIAL",
-    "LOGISTIC",
-    "SQUARED",
-    "closed_step",
-    "loss_at",
-    "loss_curves",
-    "solve_step",
-    "step_is_longer",
-    "weight_at",
-]
-
 EXPONENTIAL, SQUARED, LOGISTIC, CUSTOM = 0, 1, 2, 3
 #: Longer than any step can be as long as there is some smoothing.
 LONGEST_STEP = 100.0

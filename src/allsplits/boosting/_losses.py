@@ -30,8 +30,6 @@ from allsplits.boosting._kernels_losses import (
 )
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
-__all__ = ["CompiledLoss", "Loss", "resolve_loss"]
-
 _KINDS = {"exponential": EXPONENTIAL, "squared": SQUARED, "logistic": LOGISTIC}
 _NOWHERE = np.zeros(3, dtype=np.int64)
 #: Where a user's functions are tried out.

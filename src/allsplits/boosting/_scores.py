@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
 
-__all__ = ["ThetaScores"]
-
 #: Scores that differ by less than this are equal.
 _EQUAL = 1e-12
 

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from allsplits.orders import Metric, Reference
 
-__all__ = ["PrototypeSearch"]
-
 
 class PrototypeSearch:
     """A search among some of the training samples, with the tie rule of training.

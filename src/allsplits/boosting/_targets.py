@@ -15,8 +15,6 @@ from allsplits._validation import check_labels, check_points
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import Metric
 
-__all__ = ["Targets", "read_new", "read_training"]
-
 
 def read_training(estimator: Any, X: Any, y: Any) -> tuple[NDArray[np.float64], Targets]:
     """Check the training data of an estimator with the parameters of a metric."""

@@ -23,8 +23,6 @@ from allsplits._validation import check_choice, check_count
 from allsplits.boosting._boost import Neighborhoods
 from allsplits.boosting._targets import Targets
 
-__all__ = ["Trust", "count_agreement"]
-
 
 @dataclass(frozen=True)
 class Agreement:

@@ -31,8 +31,6 @@ from allsplits.boosting._trust import Trust, count_agreement
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import Metric, order_neighbors
 
-__all__ = ["Training", "UNNClassifier"]
-
 _CANCELLED = 1e-13
 #: What a neighbour counts where all leverages are 0 or cancel.
 _PLAIN_VOTE = 1e-9

@@ -26,8 +26,6 @@ from allsplits.boosting._targets import Targets, read_new, read_training
 from allsplits.boosting._unn import Training, UNNClassifier
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
-__all__ = ["UNNClassifierCV"]
-
 _SHARED = (
     "loss", "chooser", "smoothing", "n_rounds", "tol", "metric", "p", "metric_params",
     "random_state", "n_jobs",

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["check_questions_output", "questions", "read_answers", "with_empty_column"]
-
 #: Names of the column of row numbers; the first that the file does not have.
 _ROW_NAMES = ("row", "row_number", "allsplits_row")
 

@@ -15,8 +15,6 @@ from allsplits.cli.evaluate import evaluate
 from allsplits.cli.merge import merge
 from allsplits.cli.query import query
 
-__all__ = ["app"]
-
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,  # plain help: quick, the same in every terminal and in the docs

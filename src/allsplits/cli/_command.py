@@ -11,8 +11,6 @@ from allsplits.cli import _options as options
 from allsplits.cli._load import Source
 from allsplits.cli._screen import Screen
 
-__all__ = ["reads_table"]
-
 #: Options with their defaults, in the order of the help: before a command's own, and after them.
 _BEFORE = {"file": (options.File, inspect.Parameter.empty), "target": (options.Target, None)}
 _AFTER = {

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from allsplits.cli._screen import Screen
 
-__all__ = ["Labelled", "Source", "load", "read_source"]
-
 
 @dataclass(frozen=True)
 class Source:

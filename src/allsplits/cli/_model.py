@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from allsplits.cli._screen import Screen
     from allsplits.model_selection._task import Task
 
-__all__ = ["Model", "check_metric", "count_in_words"]
-
 
 @dataclass(frozen=True)
 class Model:

@@ -9,30 +9,6 @@ import typer
 
 from allsplits.cli._target import TargetKind
 
-__all__ = [
-    "Cv",
-    "Drop",
-    "DropMissing",
-    "File",
-    "FileFormat",
-    "Format",
-    "Json",
-    "KNeighbors",
-    "Kind",
-    "Labels",
-    "Metric",
-    "NoHeader",
-    "OneHot",
-    "Power",
-    "Quiet",
-    "RowNames",
-    "Scoring",
-    "Standardize",
-    "Target",
-    "Weighting",
-    "Weights",
-]
-
 
 class FileFormat(StrEnum):
     """Formats of files."""

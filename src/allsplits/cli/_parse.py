@@ -12,8 +12,6 @@ from typing import Any
 
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["Cv", "parse_cv", "parse_numbers", "parse_sizes"]
-
 #: Numbers of more digits are no number of rows.
 _DIGITS = r"\d{1,15}"
 _RANGE = re.compile(rf"({_DIGITS})-({_DIGITS})(?::({_DIGITS}))?")

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Choices", "Data", "count_of", "find_column", "listed", "prepare", "some_of"]
-
 _MOST_SHOWN = 5
 #: Names are compared with so many columns at most: more would take seconds.
 _MOST_COMPARED = 20_000

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import narwhals as nw
     from numpy.typing import NDArray
 
-__all__ = ["FORMATS", "STDIN", "format_of", "frame_library", "read_table"]
-
 STDIN = "-"
 FORMATS = ("csv", "tsv", "parquet", "feather", "npz", "npy")
 _ENDINGS = {

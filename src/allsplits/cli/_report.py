@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from allsplits.model_selection import Curve, Evaluation
     from allsplits.model_selection._task import Task
 
-__all__ = ["expect_report", "parse_image_shape", "write_report"]
-
 
 def parse_image_shape(text: str | None) -> tuple[int, ...] | None:
     """Read ``28x28`` or ``32x32x3``."""

@@ -21,8 +21,6 @@ from allsplits.cli._streams import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["LOADING", "Screen", "Table", "bar"]
-
 LOADING = "loading (the first run on a machine compiles for some seconds)"
 
 _BAR_WIDTH = 30

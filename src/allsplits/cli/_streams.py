@@ -12,8 +12,6 @@ import os
 import sys
 import unicodedata
 
-__all__ = ["open_streams", "printable", "silence_output", "write_bytes"]
-
 _LIKENESS = {"━": "=", "─": "-", "±": "+/-", "×": "x", "…": "...", "−": "-", "→": "->"}
 _ERRORS = "allsplits.likeness"
 

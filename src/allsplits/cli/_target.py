@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["TargetKind", "class_labels", "read_target"]
-
 #: Whole numbers with more values than this are probably a quantity.
 _MANY_CLASSES = 20
 #: Floats from here on are whole for want of digits.

@@ -22,8 +22,6 @@ from allsplits.exceptions import InvalidInputError, MissingExtraError
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["check_output", "check_table_output", "output_format", "write_table"]
-
 _FORMULA = r"^([=@\t\r]|[+\-].)"
 #: Text that a spreadsheet reads as a number is none.
 _NUMBER = r"^[+\-]?\d*[.,]?\d+([eE][+\-]?\d+)?$"

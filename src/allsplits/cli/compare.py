@@ -23,8 +23,6 @@ from allsplits.exceptions import InvalidInputError
 if TYPE_CHECKING:
     from allsplits.model_selection import Comparison
 
-__all__ = ["compare"]
-
 
 @reads_table("row_names")
 def compare(

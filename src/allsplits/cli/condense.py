@@ -15,8 +15,6 @@ from allsplits.cli._screen import Screen
 from allsplits.cli._target import TargetKind
 from allsplits.cli._write import check_table_output, write_table
 
-__all__ = ["Method", "Reduction", "condense"]
-
 
 class Method(StrEnum):
     """How rows are chosen."""

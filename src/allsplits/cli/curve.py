@@ -19,8 +19,6 @@ from allsplits.cli._write import check_table_output, write_table
 if TYPE_CHECKING:
     from allsplits.model_selection import Curve
 
-__all__ = ["Wanted", "curve", "run_curve"]
-
 _MOST_LINES = 20
 
 

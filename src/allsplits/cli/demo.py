@@ -15,8 +15,6 @@ from allsplits.cli._screen import LOADING, Screen
 from allsplits.cli._write import write_table
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["demo"]
-
 
 def demo(
     folder: Annotated[

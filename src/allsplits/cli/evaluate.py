@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from allsplits.model_selection import Curve, Evaluation
     from allsplits.model_selection._task import Task
 
-__all__ = ["Wanted", "evaluate", "evaluation_document", "run_evaluate"]
-
 #: The largest k that is tried when none is named.
 _DEFAULT_LARGEST = 30
 _MOST_LINES = 30

@@ -16,8 +16,6 @@ from allsplits.exceptions import InvalidInputError
 if TYPE_CHECKING:
     import narwhals as nw
 
-__all__ = ["merge"]
-
 
 def merge(
     file: options.File,

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Utility", "query"]
-
 _AGREEMENT = (
     "Agreement is 1 where the whole committee gives one class and 0 where all classes get equal "
     "shares:\nwith C classes, (C × largest share − 1) / (C − 1)."

@@ -12,17 +12,6 @@ of positive products: no cancellation, so relative errors stay at a few rounding
 import numpy as np
 from numba import njit
 
-__all__ = [
-    "binomial_row",
-    "binomial_table",
-    "draw_one_more",
-    "fill_bernoulli_masses",
-    "fill_masses",
-    "group_end",
-    "poisson_row",
-    "tie_weights",
-]
-
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def fill_masses(n_candidates, train_size, k, mode, masses):

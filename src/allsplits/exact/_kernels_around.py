@@ -10,8 +10,6 @@ the v-th entry as in `_kernels_votes`.
 
 from numba import njit
 
-__all__ = ["LANES", "add_every_win"]
-
 #: Cases side by side: some registers' worth, few enough that a dozen classes stay in the cache.
 LANES = 32
 

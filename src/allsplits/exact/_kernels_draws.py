@@ -6,8 +6,6 @@ is hypergeometric, h[n, b], and classes are independent.
 
 from numba import njit
 
-__all__ = ["hypergeometric_table"]
-
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def hypergeometric_table(pool, drawn, n_max, b_max, out):

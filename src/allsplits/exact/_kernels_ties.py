@@ -10,22 +10,6 @@ from numba import njit
 
 from allsplits.exact.kernel_types import TimeRule, Walk
 
-__all__ = [
-    "choose_rule",
-    "first_tied",
-    "has_ties",
-    "meet_group",
-    "new_walk",
-    "node_of",
-    "pass_group",
-    "row_before",
-    "row_keys",
-    "row_next",
-    "sort_tied",
-    "start_walk",
-    "survive_tied",
-]
-
 #: Binomial weights below this share of the largest are left out.
 FAINT = 2.0**-80
 #: Up to this size a tie group is sorted by insertion.

@@ -7,15 +7,6 @@ axis). A class wins with v votes if no other has more; that caps the rows of the
 import numpy as np
 from numba import njit
 
-__all__ = [
-    "add_any",
-    "add_wins",
-    "fewest_votes",
-    "finished_votes",
-    "last_open_vote",
-    "multiply",
-]
-
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def multiply(poly, degree, row, top, limit, n_lanes):

@@ -18,21 +18,6 @@ from allsplits.exact.effort import announced
 from allsplits.exact.question import Question
 from allsplits.orders import NeighborOrder, SearchReport
 
-__all__ = [
-    "Answer",
-    "FromFractions",
-    "FromRows",
-    "Part",
-    "RowFractions",
-    "Solver",
-    "Total",
-    "answer_from_fractions",
-    "answer_from_rows",
-    "by_law",
-    "in_fractions",
-    "side_by_side",
-]
-
 Floats = NDArray[np.float64]
 Found_co = TypeVar("Found_co", covariant=True)
 Found_contra = TypeVar("Found_contra", contravariant=True)
@@ -160,8 +145,9 @@ def answer_from_rows(
 ) -> Answer:
     """Scores from the values of samples for each column (or class), and what each sample counts.
 
-    Without `weight` values are negative errors and all count alike; with `weighted` the values are multiplied by it already.
-    Summing one fixed array gives the same bits for any number of blocks or threads.
+    Without `weight` values are negative errors and all count alike; with `weighted` they are
+    multiplied by it already. Summing one fixed array gives the same bits for any number of blocks
+    or threads.
     """
     right = values
     if question.wants_classes:

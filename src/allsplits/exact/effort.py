@@ -15,19 +15,6 @@ from time import perf_counter
 from allsplits._threads import map_row_ranges
 from allsplits.exceptions import LongRunWarning
 
-__all__ = [
-    "announced",
-    "class_votes_seconds",
-    "episode_seconds",
-    "group_seconds",
-    "is_long",
-    "map_timed_rows",
-    "uniform_votes_seconds",
-    "warn_if_long",
-    "weighted_mean_seconds",
-    "weighted_votes_seconds",
-]
-
 #: Nanoseconds for one product of a lane, for what a rank costs besides, and for a rank of 1-NN.
 _PRODUCT, _RANK, _NEAREST = 0.15, 40.0, 5.0
 #: Nanoseconds for a branch of the walk through groups.

@@ -10,20 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Columns",
-    "EveryWinWork",
-    "Quadrature",
-    "Reach",
-    "Rows",
-    "Rule",
-    "TieRules",
-    "TimeRule",
-    "Voters",
-    "Walk",
-    "WinWork",
-]
-
 Floats = NDArray[np.float64]
 
 

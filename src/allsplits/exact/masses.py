@@ -30,8 +30,6 @@ from allsplits.exact._kernels import fill_bernoulli_masses, fill_masses
 from allsplits.exact.kernel_types import Columns
 from allsplits.splits import BernoulliLaw
 
-__all__ = ["Column", "Prefixes", "column_value", "deepest_prefix", "prefixes_for"]
-
 
 @dataclass(frozen=True)
 class Column:

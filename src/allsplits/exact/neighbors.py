@@ -19,8 +19,6 @@ from allsplits.exact.question import Options
 from allsplits.orders import Metric, NeighborOrder, SearchReport, iter_parts, search_seconds
 from allsplits.orders.protocol import Block, Part, whole_order
 
-__all__ = ["MOST_KEPT", "Neighbors"]
-
 #: Bytes of orders that are kept for further questions (1 GiB: all neighbours of 9,000 samples).
 MOST_KEPT = 1 << 30
 #: Bytes of a neighbour: its number, its distance, whether it is tied.

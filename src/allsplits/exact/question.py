@@ -14,8 +14,6 @@ from allsplits.exact.masses import Column
 from allsplits.exact.weighted.weights import VoteWeights
 from allsplits.orders import NeighborOrder
 
-__all__ = ["Exclusion", "Options", "Question", "neighbor_labels", "own_rows", "tie_runs"]
-
 Floats = NDArray[np.float64]
 
 

@@ -26,8 +26,6 @@ from allsplits.exact.weighted.votes import solve_weighted
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder, SearchReport
 
-__all__ = ["SUPPORTED", "solve", "solver_for"]
-
 #: (kind of law, kind of vote) -> how it is solved.
 SUPPORTED: dict[tuple[str, str], Callable[[Question], Solver]] = {
     ("fixed size", "majority"): solve_majority,

@@ -41,8 +41,6 @@ from scipy.special import gammaln, roots_legendre
 from allsplits.exact._kernels_ties import row_keys, sort_tied
 from allsplits.exact.kernel_types import Quadrature, Rows, TieRules
 
-__all__ = ["distinct_rows", "entries_of_rows", "legendre_rules", "tie_rules"]
-
 Floats = NDArray[np.float64]
 #: log of what a rule may err by, of what lies beyond the window, and of larger draws than expected.
 _LOG_TINY = -64 * np.log(2.0)

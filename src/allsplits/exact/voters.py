@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from allsplits.exact.weighted.weights import VoteWeights
 from allsplits.orders import NeighborOrder, Reference
 
-__all__ = ["Voters"]
-
 Floats = NDArray[np.float64]
 
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from allsplits.lazy._paths import Paths
 
-__all__ = ["ChosenModels", "choose", "join_choices"]
-
 Array = NDArray[np.float64]
 
 

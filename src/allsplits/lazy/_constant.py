@@ -17,8 +17,6 @@ from allsplits.exceptions import InvalidInputError
 from allsplits.lazy._kernels import constant_paths
 from allsplits.lazy._limits import check_targets_size
 
-__all__ = ["local_constant_path"]
-
 
 def local_constant_path(
     y_sorted: Any, *, n_jobs: int | None = None

@@ -13,8 +13,6 @@ a mean far from 0 costs no digits of the errors. Cost: O(1) per neighbour.
 import numpy as np
 from numba import njit
 
-__all__ = ["constant_paths"]
-
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def constant_paths(values, start, stop, predictions, errors):

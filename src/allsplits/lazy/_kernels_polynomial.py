@@ -30,8 +30,6 @@ Cost: O(k² terms) per query for all sizes up to k.
 import numpy as np
 from numba import njit
 
-__all__ = ["polynomial_paths"]
-
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def polynomial_paths(data, family, queries, neighbors, start, stop, paths):

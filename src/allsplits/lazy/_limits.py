@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from allsplits._validation import LARGEST_VALUE
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
-__all__ = ["check_ridge", "check_spread", "check_targets_size", "largest_spread"]
-
 Array = NDArray[np.float64]
 
 #: Beside terms this many times larger than √ridge the rounding of X begins to outweigh the penalty

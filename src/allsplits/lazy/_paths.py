@@ -12,8 +12,6 @@ from allsplits.lazy._kernels import constant_paths
 from allsplits.lazy._kernels_polynomial import polynomial_paths
 from allsplits.lazy._plan import Plan, SizeRange, count_terms
 
-__all__ = ["LocalData", "Paths", "compute_paths"]
-
 Array = NDArray[np.float64]
 
 

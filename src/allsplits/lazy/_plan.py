@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from allsplits._validation import check_choice, check_count, check_counts
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["Plan", "SizeRange", "count_terms", "make_plan"]
-
 
 def count_terms(n_features: int, degree: int) -> int:
     """Number of terms of a polynomial: the constant, linear ones, squares and products."""

@@ -31,8 +31,6 @@ from allsplits.lazy._plan import Plan, count_terms, make_plan
 from allsplits.lazy._results import LocalModels, LocalPaths
 from allsplits.orders import Metric, Reference
 
-__all__ = ["LazyRegressor"]
-
 Array = NDArray[np.float64]
 
 #: Paths are held for this many numbers at a time (32 MiB).

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
 
-__all__ = ["DEGREE_NAMES", "LocalModels", "LocalPaths"]
-
 DEGREE_NAMES = ("constant", "linear", "quadratic")
 
 

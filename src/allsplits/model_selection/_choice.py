@@ -14,8 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["KNOWN", "Choice", "choose_best", "ranks"]
-
 #: Relative to the largest score: a bound above this makes an interval of a value.
 KNOWN = 1e-4
 

@@ -16,8 +16,6 @@ from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Task
 from allsplits.splits import ClassCounts, CountsLaw
 
-__all__ = ["cmc_curve"]
-
 
 def cmc_curve(
     X: Any,

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from allsplits._frames import DataFrame
 
-__all__ = ["Comparison", "compare"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from allsplits._frames import DataFrame
 
-__all__ = ["Curve"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curve:

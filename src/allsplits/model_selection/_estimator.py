@@ -14,9 +14,6 @@ from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._pipelines import refuse_pipeline
 from allsplits.orders import Metric
 
-__all__ = ["VoteSettings", "read_estimator", "read_weights"]
-
-
 #: What decides a prediction, and is computed here in another way than by calling it.
 _METHODS = ("fit", "kneighbors", "predict", "predict_proba")
 

@@ -8,8 +8,6 @@ from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Task
 
-__all__ = ["evaluate"]
-
 
 def evaluate(
     estimator: Any,

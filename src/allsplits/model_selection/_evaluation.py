@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from allsplits._frames import DataFrame
 
-__all__ = ["Evaluation", "count_in_words"]
-
 
 def count_in_words(number: int) -> str:
     """Write a count so that one can read it: digits up to a million, then powers of ten."""

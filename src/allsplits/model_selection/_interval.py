@@ -36,8 +36,6 @@ from allsplits.exceptions import InvalidInputError
 if TYPE_CHECKING:
     from allsplits.model_selection._evaluation import Evaluation
 
-__all__ = ["Interval", "deviations", "normal_interval", "sampling_groups", "score_limits"]
-
 
 @dataclass(frozen=True, repr=False)
 class Interval:

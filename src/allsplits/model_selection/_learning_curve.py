@@ -12,8 +12,6 @@ from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Task
 
-__all__ = ["learning_curve"]
-
 
 def learning_curve(
     estimator: Any,

@@ -30,8 +30,6 @@ from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Task
 from allsplits.orders import Reference
 
-__all__ = ["KNeighborsClassifierCV", "KNeighborsRegressorCV"]
-
 
 class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
     """What both estimators share: candidates, the choice, and the chosen estimator."""

@@ -11,8 +11,6 @@ from allsplits.exact import Options
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import check_backend
 
-__all__ = ["check_options"]
-
 
 def check_options(**values: Any) -> Options:
     """Check the keywords that all functions share."""

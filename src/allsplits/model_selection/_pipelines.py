@@ -18,8 +18,6 @@ from sklearn.utils import get_tags
 
 from allsplits.exceptions import InvalidTypeError
 
-__all__ = ["refuse_pipeline"]
-
 #: A step is shown with its parameters up to this length.
 _LONGEST_STEP = 50
 

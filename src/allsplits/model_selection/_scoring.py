@@ -9,8 +9,6 @@ from typing import Any
 from allsplits._validation import shown
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["Scoring", "in_digits"]
-
 #: Up to 18 digits, which fit into 64 bits.
 _RECALL = re.compile(r"recall@([1-9][0-9]{0,17})")
 

@@ -40,8 +40,6 @@ from allsplits.model_selection._train_sizes import read_shots, read_sizes
 from allsplits.orders import NeighborOrder, read_points
 from allsplits.splits import BernoulliLaw, ClassCounts, Law, Samples, SizeLaw, resolve_cv
 
-__all__ = ["Task"]
-
 
 @dataclass(frozen=True)
 class Task:

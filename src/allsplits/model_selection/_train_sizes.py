@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from allsplits._validation import check_counts, check_fraction, shown
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
-__all__ = ["read_shots", "read_sizes"]
-
 #: Points of the default grid of sizes when k > 1.
 _GRID_POINTS = 24
 

@@ -11,8 +11,6 @@ from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Task
 
-__all__ = ["validation_curve"]
-
 _DEFAULT = range(1, 51)
 
 

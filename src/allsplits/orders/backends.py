@@ -15,8 +15,6 @@ from allsplits.orders.default import exact_search
 from allsplits.orders.metric import Metric
 from allsplits.orders.protocol import Search
 
-__all__ = ["BACKENDS", "check_backend", "choose_backend", "prepare_search"]
-
 #: What `backend` may be.
 BACKENDS = ("auto", "exact", "faiss", "torch", "torch:cpu", "dask")
 #: From this many products of two features on, a GPU is worth starting: about a minute on a CPU.

@@ -19,8 +19,6 @@ from allsplits.orders.proposers.proposer import Proposer
 from allsplits.orders.protocol import Search
 from allsplits.orders.verify import rerank
 
-__all__ = ["CandidateSearch"]
-
 #: Query-reference pairs per block of a candidate search: a second or two of work.
 _PAIRS_PER_BLOCK = 1 << 30
 

@@ -24,8 +24,6 @@ from allsplits.orders.proposers.tree import TREE_FEATURES, NearestProposer
 from allsplits.orders.protocol import Search
 from allsplits.orders.verify import squared_rows
 
-__all__ = ["exact_search", "full_euclidean_rows"]
-
 Array = NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from allsplits.orders.kernel_types import UNIT_ROUNDOFF
 
-__all__ = ["DIRECTION_ERROR", "correlation_directions", "directions"]
-
 #: How far two rounded directions may be apart that should be one. Means, lengths (both by pairwise
 #: summation) and quotients are each right to a few dozen roundings at most.
 DIRECTION_ERROR = 128 * UNIT_ROUNDOFF

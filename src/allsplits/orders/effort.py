@@ -13,8 +13,6 @@ from allsplits.orders.backends import choose_backend
 from allsplits.orders.metric import Metric
 from allsplits.orders.order import NeighborOrder
 
-__all__ = ["search_seconds"]
-
 #: Nanoseconds for a pair of samples: a fixed part and one for each feature.
 _FULL_ROW = 1.0, 0.13
 _PROPOSING = 4.0, 0.1

@@ -12,8 +12,6 @@ from allsplits.orders.order import NeighborOrder, pack_rows
 from allsplits.orders.protocol import Search
 from allsplits.orders.verify import sort_rows
 
-__all__ = ["ENTRIES_PER_BLOCK", "FullRowSearch"]
-
 #: Full rows of distances are held for this many entries at a time (32 MiB).
 ENTRIES_PER_BLOCK = 1 << 22
 

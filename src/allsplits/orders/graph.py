@@ -14,8 +14,6 @@ from allsplits.orders.kernel_types import Ties
 from allsplits.orders.order import NeighborOrder, SearchReport, pack_rows
 from allsplits.orders.verify import mark_sorted
 
-__all__ = ["check_permission", "mark_approximate", "order_from_graph", "sort_found"]
-
 Padded = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 

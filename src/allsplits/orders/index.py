@@ -25,8 +25,6 @@ from allsplits.orders.metric import Metric
 from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_rows
 from allsplits.orders.verify import rerank
 
-__all__ = ["order_from_index"]
-
 #: Entries (row, neighbour) that are asked for at a time.
 _ENTRIES_PER_BLOCK = 1 << 22
 #: Numbers of FAISS's metrics that are distances.

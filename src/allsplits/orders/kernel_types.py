@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TIE_TOLERANCE", "UNIT_ROUNDOFF", "SortedRows", "Ties", "Words"]
-
 #: Half the distance from 1 to the next float64.
 UNIT_ROUNDOFF = 2.0**-53
 #: Distances that agree to this relative accuracy are one tie group: rounding of the inputs and of

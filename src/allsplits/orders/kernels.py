@@ -7,16 +7,6 @@ geometry, plain distances otherwise; the named state is in `kernel_types`.
 import numpy as np
 from numba import njit
 
-__all__ = [
-    "collect_near",
-    "direct_rows",
-    "finish_packed_rows",
-    "finish_sorted_rows",
-    "first_columns",
-    "mirror_rows",
-    "rerank_candidates",
-]
-
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def direct_rows(transposed, points, start, stop, upper, out):

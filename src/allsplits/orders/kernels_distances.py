@@ -9,8 +9,6 @@ and the sum is scaled up in proportion, as in scikit-learn's nan_euclidean_dista
 import numpy as np
 from numba import njit
 
-__all__ = ["form_rows", "norm_rows"]
-
 #: Sums within these bounds have lost nothing that counts.
 _SMALL = 1e-250
 _LARGE = 1e250

@@ -8,8 +8,6 @@ thousands this is several times faster than a comparison sort.
 import numpy as np
 from numba import njit
 
-__all__ = ["SHORTEST_ROW", "sort_words"]
-
 #: Shorter rows are sorted by numpy: the counts of the digits would cost more than they save.
 SHORTEST_ROW = 1024
 

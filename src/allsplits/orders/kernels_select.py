@@ -8,8 +8,6 @@ minima, and the c-th smallest minimum is at least the c-th smallest score.
 import numpy as np
 from numba import njit
 
-__all__ = ["collect_below", "group_minima"]
-
 #: Fills rows of words that end early; larger than every word.
 _NOBODY = np.int64(0x7FFFFFFFFFFFFFFF)
 

@@ -25,8 +25,6 @@ from allsplits.orders.metric_params import (
 )
 from allsplits.orders.squares import squares_underflow
 
-__all__ = ["Metric"]
-
 #: Names for one and the same metric.
 _SAME = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 #: Minkowski exponents that have a name of their own.

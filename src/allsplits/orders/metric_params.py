@@ -11,14 +11,6 @@ from numpy.typing import NDArray
 
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
-__all__ = [
-    "check_feature_count",
-    "inverse_covariance",
-    "read_exponent",
-    "read_params",
-    "sample_variances",
-]
-
 #: What `metric_params` may hold; other metrics take none.
 _ALLOWED: dict[str, tuple[str, ...]] = {
     "minkowski": ("p", "w"),

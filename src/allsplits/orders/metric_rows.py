@@ -20,8 +20,6 @@ from allsplits.orders.kernels_distances import form_rows, norm_rows
 from allsplits.orders.metric import Metric
 from allsplits.orders.squares import SMALLEST, has_tiny_values
 
-__all__ = ["metric_rows"]
-
 Array = NDArray[np.float64]
 #: Fills the rows start to stop of the distances.
 Fill = Callable[[int, int], None]

@@ -19,15 +19,6 @@ from allsplits.exceptions import InvalidInputError
 from allsplits.orders.kernel_types import SortedRows
 from allsplits.orders.metric import Metric
 
-__all__ = [
-    "NeighborOrder",
-    "SearchReport",
-    "check_room",
-    "concatenate",
-    "pack_rows",
-    "replace_rows",
-]
-
 
 @dataclass(frozen=True)
 class SearchReport:

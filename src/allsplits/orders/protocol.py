@@ -11,17 +11,6 @@ from numpy.typing import NDArray
 
 from allsplits.orders.order import NeighborOrder, SearchReport
 
-__all__ = [
-    "Block",
-    "DeviceCounts",
-    "DevicePart",
-    "DeviceRows",
-    "Part",
-    "Search",
-    "whole_order",
-]
-
-
 #: (order, n_threads) -> what these rows contribute to an answer: integer tallies, or values of the
 #: rows. A pure function that `cloudpickle` can send: it is called where the neighbours are found,
 #: in any thread or on another machine.

@@ -36,8 +36,6 @@ from allsplits.orders.search import iter_orders, read_points
 from allsplits.orders.squares import has_tiny_values
 from allsplits.orders.verify import first_of_rows, rerank, sort_rows, squared_rows
 
-__all__ = ["Keys", "Reference", "order_neighbors"]
-
 #: Distances are held for this many pairs at a time (16 MiB).
 _ENTRIES_PER_BLOCK = 1 << 21
 #: Up to this many references comparing with everybody is faster than proposing (measured).

@@ -15,8 +15,6 @@ from allsplits.orders.metric import Metric
 from allsplits.orders.order import NeighborOrder
 from allsplits.orders.protocol import Block, Part, Search, whole_order
 
-__all__ = ["iter_orders", "iter_parts", "read_points"]
-
 
 def iter_orders(
     X: Any,

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SMALLEST", "has_tiny_values", "squares_underflow"]
-
 #: Values other than 0 that are smaller in size may have differences whose squares underflow.
 SMALLEST = 2.0**-450
 #: Differences from here on have squares that are normal numbers.

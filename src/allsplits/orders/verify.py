@@ -21,8 +21,6 @@ from allsplits.orders.kernels import (
 )
 from allsplits.orders.kernels_radix import SHORTEST_ROW, sort_words
 
-__all__ = ["first_of_rows", "mark_sorted", "rerank", "sort_rows", "squared_rows"]
-
 Array = NDArray[np.float64]
 
 

@@ -15,8 +15,6 @@ from allsplits.plots._style import BLUE, ORANGE, parameter_in_words, tick_intege
 if TYPE_CHECKING:
     from allsplits.active import Simulation
 
-__all__ = ["draw_simulation"]
-
 _COLORS = {"active": BLUE, "passive": ORANGE}
 
 

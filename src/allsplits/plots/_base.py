@@ -10,8 +10,6 @@ from allsplits.exceptions import InvalidTypeError
 from allsplits.model_selection import Evaluation, evaluate
 from allsplits.plots._style import axes_or_new
 
-__all__ = ["Display", "EstimatorDisplay", "EvaluationDisplay", "checked"]
-
 
 def checked(name: str, value: Any, kind: type) -> Any:
     """Return `value` if it is of that kind."""

@@ -12,8 +12,6 @@ from allsplits.plots._style import SKY, VERMILION, axes_or_new, mark_best, tick_
 if TYPE_CHECKING:
     from allsplits.boosting import ThetaScores, Trust
 
-__all__ = ["draw_theta_scores", "draw_trust"]
-
 
 def draw_theta_scores(scores: ThetaScores, ax: Any = None) -> Any:
     """Draw the score against θ, one line for each k; returns the Axes."""

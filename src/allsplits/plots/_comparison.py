@@ -14,8 +14,6 @@ from allsplits.plots._style import ORANGE, SKY, axes_or_new, tick_integers
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ComparisonDisplay", "draw_comparison"]
-
 
 class ComparisonDisplay(Display):
     """On how many samples each of two is better and by how much, beside the mean difference.

@@ -16,8 +16,6 @@ from allsplits.plots._style import axes_or_new, shortened
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ConfusionMatrixDisplay", "draw_confusion"]
-
 #: Class names are cut to this many characters.
 _LONGEST_NAME = 20
 #: Size of the names in points: the largest, and the least that can be read.

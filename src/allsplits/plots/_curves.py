@@ -13,8 +13,6 @@ from allsplits.plots._style import axes_or_new, mark_best, parameter_in_words, t
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CMCCurveDisplay", "LearningCurveDisplay", "ValidationCurveDisplay", "draw_curve"]
-
 #: Up to this many values have a dot each.
 _MOST_MARKED = 100
 

@@ -11,8 +11,6 @@ from allsplits.model_selection import evaluate
 from allsplits.plots._base import EvaluationDisplay
 from allsplits.plots._style import class_looks
 
-__all__ = ["SampleDifficultyDisplay"]
-
 #: With more classes than this all samples make one line.
 _MOST_LINES = 7
 

@@ -20,8 +20,6 @@ from allsplits.plots._style import (
 if TYPE_CHECKING:
     from allsplits.lazy import LocalPaths
 
-__all__ = ["draw_paths"]
-
 _COLORS = (BLUE, VERMILION, GREEN)
 
 

@@ -16,8 +16,6 @@ from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.plots._base import Display
 from allsplits.plots._style import class_looks
 
-__all__ = ["DecisionMapDisplay"]
-
 
 class DecisionMapDisplay(Display):
     """Samples on their two features, the class given to every place, and prototypes ringed.

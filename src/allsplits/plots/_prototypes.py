@@ -12,8 +12,6 @@ from allsplits.plots._style import BLUE, GREY, axes_or_new, class_looks, tick_in
 if TYPE_CHECKING:
     from allsplits.prototypes import IncrementalHistory, VoronoiComplexity
 
-__all__ = ["draw_facets", "draw_history"]
-
 #: More classes than this have no legend.
 _MOST_NAMED = 10
 

@@ -6,23 +6,6 @@ from typing import Any, Final, NamedTuple
 
 from allsplits._optional import import_optional
 
-__all__ = [
-    "BLUE",
-    "COLORS",
-    "GREEN",
-    "GREY",
-    "ORANGE",
-    "SKY",
-    "VERMILION",
-    "ClassLook",
-    "axes_or_new",
-    "class_looks",
-    "mark_best",
-    "parameter_in_words",
-    "shortened",
-    "tick_integers",
-]
-
 #: Okabe & Ito's colours, told apart by colour-blind people; the light yellow comes last.
 BLUE: Final = "#0072B2"
 ORANGE: Final = "#E69F00"

@@ -20,8 +20,6 @@ from scipy.optimize import linprog
 from allsplits.prototypes._exact import as_integers, is_redundant
 from allsplits.prototypes._kernels_voronoi import find_witnesses
 
-__all__ = ["decide_pairs"]
-
 #: Steps in search of a witness: beyond this the linear programme is quicker.
 _MAX_STEPS = 300
 _EPSILON = 2.0**-52

@@ -16,8 +16,6 @@ from allsplits.prototypes._condensing import choose_prototypes
 from allsplits.prototypes._copies import refuse_huge, uncontradicted, warn_of_contradictions
 from allsplits.prototypes._nearest import PrototypeClassifier
 
-__all__ = ["CondensedReduced", "FastCondensed"]
-
 
 class _Condenser(PrototypeClassifier):
     """What all condensers share: rows are chosen in `fit`, the nearest one decides."""

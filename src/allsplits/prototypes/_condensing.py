@@ -30,9 +30,6 @@ from allsplits.prototypes._kernels import (
 )
 from allsplits.prototypes._nearest import nearest_positions
 
-__all__ = ["choose_prototypes"]
-
-
 #: Work (samples x features x prototypes) of one compiled call: about a second at most, so that a
 #: progress bar moves and Ctrl-C is heard.
 _WORK_PER_CALL = 1 << 29

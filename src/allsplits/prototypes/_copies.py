@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from allsplits._validation import check_points
 
-__all__ = ["number_places", "refuse_huge", "uncontradicted", "warn_of_contradictions"]
-
 
 def refuse_huge(points: NDArray[np.float64]) -> None:
     """Raise if squares of differences would overflow, which would make all points copies."""

@@ -23,8 +23,6 @@ from scipy.spatial import Delaunay, QhullError
 from allsplits.prototypes._flips import flip_edges
 from allsplits.prototypes._signs import Signs, Simplices
 
-__all__ = ["delaunay_pairs"]
-
 Pairs = NDArray[np.intp]
 
 

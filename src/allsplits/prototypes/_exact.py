@@ -12,8 +12,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["affine_rank_is_one", "as_integers", "determinant_sign", "is_redundant"]
-
 Vector = list[int]
 
 

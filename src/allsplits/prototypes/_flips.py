@@ -6,8 +6,6 @@ import numpy as np
 
 from allsplits.prototypes._signs import Signs, Simplices
 
-__all__ = ["flip_edges"]
-
 
 def flip_edges(signs: Signs, triangles: Simplices) -> tuple[Simplices, Simplices]:
     """Return (triangles, neighbors) of the Delaunay triangulation; flat triangles are left out."""

@@ -19,8 +19,6 @@ from sklearn.base import BaseEstimator
 from allsplits._validation import check_count
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["GreedyClassQuery", "check_priors"]
-
 #: Beyond exp(600) the bound is scaled down: the choice does not depend on a common factor.
 _LARGEST_EXPONENT = 600.0
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
 
-__all__ = ["IncrementalHistory", "Step"]
-
 
 @dataclass(frozen=True)
 class Step:

@@ -27,8 +27,6 @@ from allsplits.prototypes._loop import IncrementalLoop
 from allsplits.prototypes._nearest import PrototypeClassifier
 from allsplits.prototypes._sources import ExampleSource, FunctionSource, PoolSource
 
-__all__ = ["IncrementalNNClassifier"]
-
 
 class IncrementalNNClassifier(PrototypeClassifier):
     """1-NN classifier that asks for examples of the classes that are hardest to tell apart.

@@ -10,14 +10,6 @@ from numba import njit
 
 from allsplits.orders import TIE_TOLERANCE
 
-__all__ = [
-    "add_prototypes",
-    "condense_in_order",
-    "name_rivals",
-    "reduce_consistent",
-    "reduce_paper",
-]
-
 #: Samples whose distances to a new prototype are computed together: they fit the nearest cache.
 _BLOCK = 512
 #: Squared distances that agree to this are equal.

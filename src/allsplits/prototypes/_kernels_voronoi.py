@@ -11,8 +11,6 @@ again (Motzkin). With the matrix of c_k·c_l a step costs O(n).
 import numpy as np
 from numba import njit
 
-__all__ = ["find_witnesses"]
-
 #: How far beyond a violated side a step goes, as a multiple of the violation, and a bit more.
 _STEP, _BEYOND = 1.9, 1e-3
 _EPSILON = 2.0**-52

@@ -16,8 +16,6 @@ from allsplits.prototypes._nearest import nearest_positions
 from allsplits.prototypes._sources import ExampleSource
 from allsplits.prototypes._voronoi import MOST_DIMENSIONS, facets_between
 
-__all__ = ["IncrementalLoop"]
-
 
 @dataclass(frozen=True)
 class _Learnt:

@@ -13,8 +13,6 @@ from allsplits._threads import thread_count
 from allsplits.orders import Metric, Reference
 from allsplits.prototypes._copies import refuse_huge
 
-__all__ = ["PrototypeClassifier", "nearest_positions"]
-
 
 def nearest_positions(
     queries: NDArray[np.float64], prototypes: NDArray[np.float64], n_jobs: int | None = None

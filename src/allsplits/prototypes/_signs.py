@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from allsplits.prototypes._exact import as_integers, determinant_sign
 
-__all__ = ["Signs", "Simplices"]
-
 #: Rows of points, one simplex each.
 Simplices = NDArray[np.intp]
 

@@ -12,8 +12,6 @@ from sklearn.utils import check_array
 from allsplits.exceptions import InvalidInputError
 from allsplits.prototypes._copies import refuse_huge
 
-__all__ = ["ExampleSource", "FunctionSource", "PoolSource"]
-
 
 class ExampleSource(Protocol):
     """Gives examples of one class at a time."""

@@ -22,8 +22,6 @@ from allsplits.prototypes._copies import number_places, uncontradicted, warn_of_
 from allsplits.prototypes._delaunay import delaunay_pairs
 from allsplits.prototypes._exact import affine_rank_is_one
 
-__all__ = ["MOST_DIMENSIONS", "VoronoiComplexity", "facets_between", "voronoi_complexity"]
-
 _METHODS = ("auto", "delaunay", "linprog", "bound")
 #: A triangulation has about 190 simplices for each point in 5 dimensions, 1300 in 6.
 MOST_DIMENSIONS = 5

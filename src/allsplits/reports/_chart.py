@@ -9,8 +9,6 @@ import numpy as np
 
 from allsplits.reports._text import score_in_words, tick_in_words
 
-__all__ = ["chart"]
-
 _WIDTH, _HEIGHT = 680, 360
 #: Room for text of twice the usual size: small screens show the picture at half its size.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 112, 24, 22, 76

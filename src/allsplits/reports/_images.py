@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from allsplits._validation import check_count
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
-__all__ = ["check_image_shape", "png_address"]
-
 
 def check_image_shape(image_shape: Any, n_features: int) -> tuple[int, ...] | None:
     """Return (height, width) or (height, width, 3), or None; it must use up all features."""

@@ -17,8 +17,6 @@ from allsplits.reports._chart import chart
 from allsplits.reports._strip import strip
 from allsplits.reports._text import percent, percent_digits
 
-__all__ = ["render"]
-
 #: Larger confusion matrices are listed by their largest entries only.
 _LARGEST_MATRIX = 30
 #: Larger ones are written in whole percents.

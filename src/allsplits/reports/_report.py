@@ -22,8 +22,6 @@ from allsplits.reports._rows import Rows
 from allsplits.reports._run import look_again, read_again, run
 from allsplits.reports._summary import summarize
 
-__all__ = ["Report", "report"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:

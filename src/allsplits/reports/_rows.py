@@ -16,8 +16,6 @@ from allsplits.orders import NeighborOrder
 from allsplits.reports._images import check_image_shape, png_address
 from allsplits.reports._text import as_text, cell
 
-__all__ = ["Rows"]
-
 #: More features than this are not shown for a sample.
 _MOST_FEATURES = 24
 

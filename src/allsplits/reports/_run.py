@@ -21,8 +21,6 @@ from allsplits.reports._suspects import judge_of
 from allsplits.reports._text import as_text
 from allsplits.splits import Law
 
-__all__ = ["Run", "expect", "in_groups", "judge", "look_again", "read_again", "run"]
-
 _LARGEST_K = 50
 _T = TypeVar("_T")
 

@@ -11,8 +11,6 @@ from allsplits.reports._rows import Rows
 from allsplits.reports._suspects import SUSPICION, best_other, find_suspects
 from allsplits.reports._text import as_number, as_text, cell
 
-__all__ = ["samples_worth_a_look"]
-
 
 def samples_worth_a_look(
     evaluation: Evaluation, judged: Evaluation, rows: Rows | None, n: int

@@ -6,8 +6,6 @@ from typing import Any
 
 from allsplits.reports._text import tick_in_words
 
-__all__ = ["strip"]
-
 #: Bands narrower than this, in percent of the width, would lie under their mark.
 _NARROWEST = 1.5
 

@@ -29,8 +29,6 @@ from allsplits.reports._text import (
 )
 from allsplits.splits import EpisodeLaw
 
-__all__ = ["summarize"]
-
 NOISE = (
     "Exactness removes the noise of splitting: another seed, more repeats or other folds cannot "
     "change these numbers. It does not remove the noise of sampling: another data set from the "

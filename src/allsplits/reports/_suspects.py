@@ -27,8 +27,6 @@ from allsplits.model_selection._scoring import Scoring
 from allsplits.model_selection._task import Task
 from allsplits.splits import FixedSize
 
-__all__ = ["SUSPICION", "best_other", "doubts", "find_suspects", "judge_of"]
-
 #: A label is suspected from this doubt on.
 SUSPICION = 0.8
 #: About so many nearest samples have a say (fewer where there are few samples).

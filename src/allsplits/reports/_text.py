@@ -8,21 +8,6 @@ from typing import Any
 from allsplits.model_selection import Evaluation, Interval
 from allsplits.model_selection._evaluation import count_in_words
 
-__all__ = [
-    "as_number",
-    "as_text",
-    "cell",
-    "count_as_text",
-    "interval_in_words",
-    "name_of_score",
-    "percent",
-    "percent_digits",
-    "score_in_words",
-    "sentence",
-    "tick_in_words",
-    "written_out",
-]
-
 #: Labels and names are cut after this many characters.
 _LONGEST = 200
 #: Numbers of splits with more digits than this are not written out.

@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from allsplits._validation import check_count, shown
 from allsplits.exceptions import InvalidInputError
 
-__all__ = ["ClassCounts", "CountsComponent", "CountsLaw"]
-
 
 class CountsComponent(NamedTuple):
     """Training and test items of each class, and the share of splits that have them."""

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from allsplits._validation import check_count
 
-__all__ = ["EpisodeLaw", "Episodes"]
-
 
 @dataclass(frozen=True)
 class EpisodeLaw:

@@ -15,8 +15,6 @@ from typing import ClassVar, NamedTuple
 
 from allsplits._validation import check_count, check_fraction
 
-__all__ = ["FixedSize", "SizeLaw"]
-
 
 class SizeComponent(NamedTuple):
     """One training size, its test size, and the share of splits that have it."""

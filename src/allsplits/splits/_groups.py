@@ -15,8 +15,6 @@ from allsplits._validation import check_count, shown
 from allsplits.exceptions import InvalidInputError
 from allsplits.splits._fixed import SizeLaw
 
-__all__ = ["GroupLaw", "group_law", "group_shuffle"]
-
 
 @dataclass(frozen=True, eq=False)
 class GroupLaw:

@@ -11,8 +11,6 @@ from typing import ClassVar
 
 from allsplits._validation import check_fraction
 
-__all__ = ["Bernoulli", "BernoulliLaw", "Bootstrap", "BootstrapLaw"]
-
 
 @dataclass(frozen=True)
 class BernoulliLaw:

@@ -36,8 +36,6 @@ from allsplits.splits._groups import GroupLaw, group_law, group_shuffle
 from allsplits.splits._random import Bernoulli, BernoulliLaw, Bootstrap, BootstrapLaw
 from allsplits.splits._stratified import stratified_folds, stratified_shuffle
 
-__all__ = ["Law", "Samples", "resolve_cv"]
-
 #: What cv=None means, as in scikit-learn.
 _DEFAULT_FOLDS = 5
 

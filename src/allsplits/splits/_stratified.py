@@ -16,8 +16,6 @@ from allsplits._validation import shown
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.splits._counts import CountsComponent, CountsLaw
 
-__all__ = ["stratified_folds", "stratified_shuffle"]
-
 #: Random rounding may lead to this many different count vectors.
 _MOST_VECTORS = 256
 

@@ -14,8 +14,6 @@ from numba import njit
 
 from allsplits.exact.weighted._kernels_law import copy_values, count, fill_values, ways_to_come
 
-__all__ = ["Cells", "Grid", "cell_weights", "enter_cells", "first_cells", "kept_versions", "pool"]
-
 
 class Grid(NamedTuple):
     """How fine: cells of a line, lines of a class, and what a line counts.

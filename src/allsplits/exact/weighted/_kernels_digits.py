@@ -12,8 +12,6 @@ from numba import njit
 
 from allsplits.exact.weighted._kernels_law import count, fill_values
 
-__all__ = ["LastVote", "add_digits", "lowest_bit", "order_of", "standing", "write_weight"]
-
 #: Bits of a digit: sums and differences of digits stay far below 64 bits.
 BITS = 30
 #: A difference is known well enough when this many bits of it have been seen.

@@ -25,8 +25,6 @@ from allsplits.exact.weighted._kernels_law import (
 from allsplits.exact.weighted._kernels_rivals import Claim, GridDuel, convolve, score_line
 from allsplits.exact.weighted.kernel_types import Prefix
 
-__all__ = ["Lead", "bound_votes"]
-
 
 class Lead(NamedTuple):
     """What the forced items of class p weigh together: base[p] · 2^reference, known to `slack`."""

@@ -16,8 +16,6 @@ from allsplits.exact.weighted._kernels_grid import Lead, bound_votes
 from allsplits.exact.weighted._kernels_law import add_mass, copy_values, count, fill_rows
 from allsplits.exact.weighted.kernel_types import GroupedRow, Vote
 
-__all__ = ["bound_with_heavy"]
-
 #: A vote is heavy if it weighs this share of a whole line of those that follow.
 HEAVY = 0.5
 #: At most so many cases wait at a time.

@@ -14,20 +14,6 @@ class counts that may stand before the last voter are visited with their probabi
 import numpy as np
 from numba import njit
 
-__all__ = [
-    "add_mass",
-    "copy_values",
-    "count",
-    "fill_rows",
-    "fill_values",
-    "largest_component",
-    "largest_group",
-    "next_prefix",
-    "see_prefix",
-    "ways_to_come",
-]
-
-
 # Plain loops: every array expression of numpy takes a second to compile.
 
 

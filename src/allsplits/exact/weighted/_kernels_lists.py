@@ -25,8 +25,6 @@ from allsplits.exact.weighted._kernels_law import (
 from allsplits.exact.weighted._kernels_sums import enter_group, first_lists, two_pools
 from allsplits.exact.weighted.kernel_types import Prefix
 
-__all__ = ["count_votes", "fits"]
-
 #: Orders of a tie group that are less likely are not looked at, and count as unknown.
 NEGLIGIBLE = 1e-22
 

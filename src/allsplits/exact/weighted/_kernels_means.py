@@ -23,8 +23,6 @@ from numba import njit
 
 from allsplits.exact._kernels import group_end
 
-__all__ = ["QUADRATURE", "WeightedTargets", "mean_errors_weighted"]
-
 #: Step of x, and the ends: the first node that is left out on either side has s Σ w below or above.
 STEP = 0.25
 _NEAR, _FAR = 4e-8, 43.0

@@ -13,8 +13,6 @@ from numba import njit
 from allsplits.exact.weighted._kernels_cells import Grid
 from allsplits.exact.weighted._kernels_law import copy_values, fill_values, largest_component
 
-__all__ = ["Claim", "GridDuel", "convolve", "score_line"]
-
 #: Room for rounding in positions on the grid, in cells.
 SAFETY = 1e-6
 #: Leads beyond so many cells are the same to all lines, and their rounding stays below SAFETY.

@@ -16,8 +16,6 @@ from allsplits.exact.weighted._kernels_law import copy_values, count, fill_rows,
 from allsplits.exact.weighted._kernels_lists import count_votes, fits
 from allsplits.exact.weighted.kernel_types import Found, GroupedRow, Vote, WeightedRule
 
-__all__ = ["bound_rows", "count_rows"]
-
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _find_present(rows, start, stop, place):

@@ -13,8 +13,6 @@ from numba import njit
 from allsplits.exact.weighted._kernels_digits import add_digits, order_of
 from allsplits.exact.weighted._kernels_law import copy_values, fill_values, largest_group
 
-__all__ = ["Lists", "enter_group", "first_lists", "two_pools"]
-
 
 class Lists(NamedTuple):
     """Lists of several versions of each class: version first[p] + d has d items of the group."""

@@ -14,8 +14,6 @@ from allsplits.exact.weighted.weights import VoteWeights
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 
-__all__ = ["check_states", "or_equal", "weights_of"]
-
 
 def weights_of(question: Question) -> VoteWeights:
     """The weights of a question that has them."""

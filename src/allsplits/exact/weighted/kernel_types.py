@@ -7,18 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Effort",
-    "Found",
-    "FoundRows",
-    "GroupedRow",
-    "LawTables",
-    "Prefix",
-    "Vote",
-    "WeightedRows",
-    "WeightedRule",
-]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 

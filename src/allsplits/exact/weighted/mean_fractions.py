@@ -20,8 +20,6 @@ from allsplits.exact.question import Question
 from allsplits.exact.weighted.equal import check_states, weights_of
 from allsplits.orders import NeighborOrder
 
-__all__ = ["solve_rational"]
-
 #: (Σ w·target, Σ w).
 Sums = tuple[Fraction, ...]
 States = dict[tuple[int, Sums], Fraction]

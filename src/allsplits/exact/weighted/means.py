@@ -30,8 +30,6 @@ from allsplits.exact.weighted.mean_fractions import solve_rational
 from allsplits.exact.weighted.weights import VoteWeights
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
-__all__ = ["solve_weighted_mean"]
-
 Floats = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
 
-__all__ = ["N_DRAWS", "Candidates", "can_be_sampled", "sample_votes"]
-
 Floats = NDArray[np.float64]
 #: Training sets drawn for a sample and a component of the law.
 N_DRAWS = 2048

@@ -14,8 +14,6 @@ from allsplits.exact.masses import Column, prefixes_for, rank_masses
 from allsplits.exact.question import Question
 from allsplits.exact.weighted.kernel_types import LawTables
 
-__all__ = ["TabledLaw"]
-
 
 class TabledLaw:
     """A law of fixed size or of class counts as the kernels see it."""

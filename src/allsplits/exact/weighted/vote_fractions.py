@@ -30,8 +30,6 @@ from allsplits.exact.weighted.equal import check_states, weights_of
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
 from allsplits.orders import NeighborOrder
 
-__all__ = ["solve_rational_votes"]
-
 Counts = tuple[int, ...]
 Weight = Fraction | None
 

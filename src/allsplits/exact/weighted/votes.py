@@ -43,8 +43,6 @@ from allsplits.exact.weighted.vote_fractions import component_fractions, solve_r
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
-__all__ = ["solve_weighted"]
-
 Floats = NDArray[np.float64]
 #: Votes of so many neighbours share a pass; few voters are counted exactly where many are not.
 _BATCHES = (1, 3, 6)

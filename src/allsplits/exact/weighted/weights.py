@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import TIE_TOLERANCE, NeighborOrder
 
-__all__ = ["VOTE_TOLERANCE", "VoteWeights"]
-
 Floats = NDArray[np.float64]
 #: Sums of weights that differ by no more than this share of the lightest vote are a tie: as much as
 #: distances may differ and still be one tie group.

@@ -29,8 +29,6 @@ from allsplits.orders.order import NeighborOrder, pack_rows
 from allsplits.orders.protocol import Block, Part, Search, whole_order
 from allsplits.orders.verify import mark_sorted, squared_rows
 
-__all__ = ["dask_search"]
-
 #: Distances held by a task (64 MiB).
 _ENTRIES_PER_TASK = 1 << 23
 #: The setting from which size of a graph on dask warns.

@@ -20,8 +20,6 @@ from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.orders.metric import Metric
 from allsplits.orders.squares import has_tiny_values
 
-__all__ = ["DaskPoints", "check_dask_points", "dask_points", "is_dask", "is_gone"]
-
 #: Rows of a block that is read from a file, and entries at most.
 _ROWS_PER_READ = 1 << 13
 _ENTRIES_PER_READ = 1 << 22

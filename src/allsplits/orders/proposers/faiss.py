@@ -19,8 +19,6 @@ from allsplits.orders.metric import Metric
 from allsplits.orders.proposers.single import SinglePoints
 from allsplits.orders.protocol import Search
 
-__all__ = ["faiss_search"]
-
 Array = NDArray[np.float64]
 
 

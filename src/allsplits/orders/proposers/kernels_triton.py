@@ -12,8 +12,6 @@ try:
 except ImportError:
     triton = None
 
-__all__ = ["squared_distances", "triton_is_there"]
-
 _ITEMS = 16
 _FEATURES = 128
 

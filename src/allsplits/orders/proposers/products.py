@@ -15,8 +15,6 @@ from allsplits._threads import map_row_ranges
 from allsplits.orders.kernels_select import collect_below, group_minima
 from allsplits.orders.proposers.single import SinglePoints
 
-__all__ = ["ProductProposer"]
-
 #: Scores that a thread holds at a time: rows of them should stay in its cache.
 _SCORES_PER_THREAD = 1 << 21
 #: Scores that all threads may hold together, whatever n is (1 GiB).

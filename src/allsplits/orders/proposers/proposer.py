@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from allsplits.orders.kernel_types import UNIT_ROUNDOFF
 
-__all__ = ["Proposer", "expanded_rounding"]
-
 Array = NDArray[np.float64]
 
 

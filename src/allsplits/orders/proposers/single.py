@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from allsplits.orders.proposers.proposer import expanded_rounding
 
-__all__ = ["SinglePoints"]
-
 #: Half the distance from 1 to the next float32.
 _SINGLE_ROUNDOFF = 2.0**-24
 

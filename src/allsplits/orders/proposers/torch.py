@@ -36,8 +36,6 @@ from allsplits.orders.proposers.torch_rows import mark_ties
 from allsplits.orders.protocol import Block, DevicePart, DeviceRows, Part, Search
 from allsplits.orders.verify import mark_sorted
 
-__all__ = ["TorchSearch"]
-
 #: Queries per product.
 _QUERIES = 2048
 #: Rows per order: long enough to hide the host's part, short enough to keep few on the device.

@@ -6,8 +6,6 @@ import importlib.util
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["cuda_is_there", "distances_to_all", "distances_to_items", "sorted_distances"]
-
 #: Differences held at a time.
 _ENTRIES = 1 << 24
 #: torch's name for distances that are not expanded.

@@ -23,8 +23,6 @@ from typing import Any
 
 from allsplits.orders.kernel_types import UNIT_ROUNDOFF
 
-__all__ = ["Level", "ScaledPoints"]
-
 #: Columns whose maximum is taken together.
 _GROUP = 64
 #: Numbers that a half squared norm is split into.

@@ -9,8 +9,6 @@ from typing import Any
 
 from allsplits.orders.kernel_types import Ties
 
-__all__ = ["mark_ties"]
-
 
 def mark_ties(torch: Any, keys: Any, depth: int, ties: Ties) -> tuple[Any, Any, Any]:
     """(tied, lengths, last keys) of sorted keys; a length of -1 where there are too few."""

@@ -13,8 +13,6 @@ from threadpoolctl import threadpool_limits
 from allsplits._threads import thread_count
 from allsplits.orders.proposers.proposer import expanded_rounding
 
-__all__ = ["TREE_FEATURES", "NearestProposer"]
-
 #: Up to this many features a k-d tree beats comparing with everybody (measured).
 TREE_FEATURES = 5
 

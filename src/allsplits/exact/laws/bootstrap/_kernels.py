@@ -27,8 +27,6 @@ from allsplits.exact.kernel_types import EveryWinWork, Quadrature, Voters
 from allsplits.exact.laws.fixed_size._kernels_own import count_own
 from allsplits.exact.laws.fixed_size._kernels_tied import times_capped_pair
 
-__all__ = ["BootstrapDraws", "Votes", "bootstrap_hits", "bootstrap_scores", "bootstrap_untied"]
-
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

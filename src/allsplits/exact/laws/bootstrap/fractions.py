@@ -9,8 +9,6 @@ from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.question import Question
 from allsplits.orders import NeighborOrder
 
-__all__ = ["exact_right"]
-
 
 def exact_right(question: Question, order: NeighborOrder, row: int) -> list[Fraction]:
     """P(right) of a row for each column."""

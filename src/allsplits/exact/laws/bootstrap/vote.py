@@ -28,8 +28,6 @@ from allsplits.exact.question import Question, neighbor_labels, own_rows, tie_ru
 from allsplits.exact.ties import legendre_rules
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
-__all__ = ["solve_bootstrap"]
-
 Floats = NDArray[np.float64]
 #: What a long run is told.
 _CHEAPER = "fewer neighbours"

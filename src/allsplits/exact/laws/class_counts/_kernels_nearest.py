@@ -25,8 +25,6 @@ from allsplits.exact._kernels_ties import (
 from allsplits.exact.kernel_types import Walk
 from allsplits.exact.laws.class_counts._kernels_rows import choose_tables
 
-__all__ = ["score_nearest"]
-
 
 class _Work(NamedTuple):
     """Scratch, each of one entry per class."""

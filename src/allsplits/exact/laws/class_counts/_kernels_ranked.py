@@ -24,8 +24,6 @@ from allsplits.exact._kernels_votes import multiply
 from allsplits.exact.kernel_types import Walk
 from allsplits.exact.laws.class_counts._kernels_rows import choose_tables
 
-__all__ = ["score_ranked"]
-
 
 class _Work(NamedTuple):
     """Scratch: flat_row[votes · components], first[component] and poly[votes, component]."""

@@ -5,8 +5,6 @@ from numba import njit
 from allsplits.exact._kernels_votes import add_any, add_wins
 from allsplits.exact.kernel_types import Reach
 
-__all__ = ["add_columns", "add_losses", "choose_tables", "is_pure", "set_certain"]
-
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def choose_tables(draws, i, own, table_ids):

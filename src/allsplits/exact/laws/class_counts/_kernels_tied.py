@@ -31,8 +31,6 @@ from allsplits.exact.laws.class_counts._kernels_rows import (
     set_certain,
 )
 
-__all__ = ["score_tied"]
-
 # How many vectors of votes go side by side; more than one register's worth, less than a cache's.
 LANES = 64
 

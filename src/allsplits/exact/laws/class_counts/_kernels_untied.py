@@ -21,8 +21,6 @@ from allsplits.exact.laws.class_counts._kernels_rows import (
     set_certain,
 )
 
-__all__ = ["score_untied"]
-
 
 class _Work(NamedTuple):
     """Scratch.

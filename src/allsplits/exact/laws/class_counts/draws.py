@@ -9,8 +9,6 @@ from allsplits.exact._kernels_draws import hypergeometric_table
 from allsplits.exact.laws.class_counts.kernel_types import Draws
 from allsplits.exact.question import Question
 
-__all__ = ["DrawTables", "class_pools", "query_kinds"]
-
 Floats = NDArray[np.float64]
 
 

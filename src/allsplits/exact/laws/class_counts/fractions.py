@@ -23,15 +23,6 @@ from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.question import Question
 from allsplits.orders import NeighborOrder
 
-__all__ = [
-    "ExactRow",
-    "ExactValue",
-    "exact_class_hits",
-    "exact_class_right",
-    "exact_row",
-    "solve_in_fractions",
-]
-
 #: Voters from the prefix, voters from the group, training items in the group, tied rivals.
 State = tuple[int, int, int, int]
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from allsplits.exact.kernel_types import Quadrature, Rule, TieRules
 
-__all__ = ["ClassVote", "Draws"]
-
 Floats = NDArray[np.float64]
 
 

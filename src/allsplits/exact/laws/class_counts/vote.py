@@ -48,8 +48,6 @@ from allsplits.exact.ties import distinct_rows, legendre_rules, tie_rules
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.splits import CountsLaw
 
-__all__ = ["solve_class_hits", "solve_class_majority"]
-
 Floats = NDArray[np.float64]
 
 #: What a long run is told.

@@ -11,8 +11,6 @@ from allsplits.exact.laws.class_counts.draws import class_pools
 from allsplits.exact.question import Question
 from allsplits.splits import CountsComponent
 
-__all__ = ["component_weights", "float_weights", "sample_weights"]
-
 
 def component_weights(question: Question, component: CountsComponent) -> list[Fraction]:
     """What a sample of each class counts in a split with these counts."""

@@ -26,9 +26,6 @@ from allsplits.exact._kernels_ties import (
 )
 from allsplits.exact.kernel_types import Walk
 
-__all__ = ["EpisodeTables", "score_episodes"]
-
-
 #: Cases side by side.
 LANES = 32
 

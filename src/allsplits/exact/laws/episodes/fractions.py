@@ -13,8 +13,6 @@ from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 from allsplits.splits import EpisodeLaw
 
-__all__ = ["every_class_set"]
-
 #: exact=True goes through every set of classes.
 _MOST_CLASS_SETS = 20_000
 

@@ -23,8 +23,6 @@ from allsplits.exceptions import UnsupportedError
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.splits import EpisodeLaw
 
-__all__ = ["solve_episodes"]
-
 Floats = NDArray[np.float64]
 
 

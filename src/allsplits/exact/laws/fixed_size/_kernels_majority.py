@@ -30,8 +30,6 @@ from allsplits.exact.laws.fixed_size._kernels_rivals import (
 )
 from allsplits.exact.laws.fixed_size._kernels_tied import add_mixed_group, make_tied_work
 
-__all__ = ["RARE", "score_columns"]
-
 Floats = NDArray[np.float64]
 
 #: Numbers of votes less probable than this are left out.

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels import group_end
 
-__all__ = ["TargetRows", "Windows", "squared_errors"]
-
 Floats = NDArray[np.float64]
 
 

@@ -2,8 +2,6 @@
 
 from numba import njit
 
-__all__ = ["count_own", "own_among"]
-
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def count_own(labels, position, end, own):

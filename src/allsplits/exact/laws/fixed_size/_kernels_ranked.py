@@ -10,8 +10,6 @@ from numba import njit
 from allsplits.exact._kernels import binomial_row, group_end, tie_weights
 from allsplits.exact.laws.fixed_size._kernels_own import count_own, own_among
 
-__all__ = ["hit_columns"]
-
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def hit_columns(rows, start, stop, average, columns, table, out):

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from allsplits.exact.kernel_types import Quadrature
 
-__all__ = ["Met", "Rivals", "Ways", "gather_rivals", "is_free", "quadrature_order", "worth"]
-
 Integers = NDArray[np.int64]
 
 

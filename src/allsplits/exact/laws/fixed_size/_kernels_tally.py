@@ -6,14 +6,6 @@ from numba import njit
 from allsplits.exact._kernels import draw_one_more, group_end
 from allsplits.exact.laws.fixed_size._kernels_own import count_own, own_among
 
-__all__ = [
-    "count_nearest",
-    "count_prefixes",
-    "majority_scores",
-    "nearest_curve",
-    "spread_ties",
-]
-
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def count_prefixes(rows, average, table, keys, sizes):

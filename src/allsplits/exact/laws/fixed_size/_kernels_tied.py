@@ -23,8 +23,6 @@ from allsplits.exact.laws.fixed_size._kernels_rivals import (
     worth,
 )
 
-__all__ = ["add_mixed_group", "make_tied_work", "times_capped_pair"]
-
 Floats = NDArray[np.float64]
 
 

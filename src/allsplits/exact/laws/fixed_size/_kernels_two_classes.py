@@ -9,8 +9,6 @@ from numba import njit
 
 from allsplits.exact._kernels import draw_one_more, group_end
 
-__all__ = ["fill_win_table", "sum_two_classes"]
-
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _fill_wins_of(own_is_second, tie_share, k, j, mass, binomials, theta, line):

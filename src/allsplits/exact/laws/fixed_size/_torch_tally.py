@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from allsplits.exact.laws.fixed_size.tally import NearestCounter, PrefixCounter, TallyPart
 
-__all__ = ["DeviceNearest", "DevicePrefixes"]
-
 
 class _Groups(NamedTuple):
     """For each entry of the rows, on the device.

@@ -18,8 +18,6 @@ from allsplits.exact.question import Options
 from allsplits.orders import NeighborOrder
 from allsplits.splits import SizeLaw
 
-__all__ = ["Committee"]
-
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 

@@ -20,8 +20,6 @@ from allsplits.exact.masses import column_value
 from allsplits.exact.question import Question
 from allsplits.orders import NeighborOrder
 
-__all__ = ["exact_hits", "exact_right", "groups_of"]
-
 #: A rival class: its items in the prefix and in the tie group, and what a tie with it is worth.
 Rival = tuple[int, int, int]
 Number = int | Fraction

@@ -21,8 +21,6 @@ from allsplits.exact.question import Options, own_rows
 from allsplits.exact.ties import distinct_rows, legendre_rules
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
-__all__ = ["MajorityVote", "VoteTable", "class_rows", "query_rows"]
-
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 

@@ -20,8 +20,6 @@ from allsplits.exact.masses import Prefixes, column_value, deepest_prefix, prefi
 from allsplits.exact.question import Question, own_rows
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
-__all__ = ["solve_mean"]
-
 Floats = NDArray[np.float64]
 
 

@@ -15,8 +15,6 @@ from allsplits.exact.masses import Prefixes
 from allsplits.exact.question import Options
 from allsplits.orders import NeighborOrder
 
-__all__ = ["RankedHit"]
-
 
 class RankedHit:
     """P(hit) for samples and columns of (R, law)."""

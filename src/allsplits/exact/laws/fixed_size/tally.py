@@ -29,8 +29,6 @@ from allsplits.exact.masses import Prefixes
 from allsplits.exact.question import own_rows
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
-__all__ = ["NearestCounter", "NearestTally", "PrefixCounter", "TallyPart", "TwoClassTally"]
-
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 

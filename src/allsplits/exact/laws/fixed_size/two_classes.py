@@ -17,8 +17,6 @@ from allsplits.exact.masses import Prefixes
 from allsplits.exact.question import Options
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
-__all__ = ["TwoClassVote", "vote_for_every_class"]
-
 #: Deepest prefix for which the table of two classes is laid out (32 MiB).
 _DEEPEST_TABLE = 1400
 

@@ -30,8 +30,6 @@ from allsplits.exceptions import InvalidInputError
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.splits import SizeLaw
 
-__all__ = ["class_weights", "sample_weights", "solve_majority", "solve_ranked"]
-
 Floats = NDArray[np.float64]
 
 

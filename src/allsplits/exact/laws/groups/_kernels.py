@@ -27,8 +27,6 @@ from allsplits.exact.laws.groups._kernels_outcomes import (
     tie_work,
 )
 
-__all__ = ["GroupDraws", "Groups", "group_scores"]
-
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

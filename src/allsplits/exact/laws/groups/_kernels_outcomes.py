@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from allsplits.exact._kernels_votes import add_wins
 from allsplits.exact.kernel_types import Quadrature, Reach, Voters, WinWork
 
-__all__ = ["Ballot", "TieWork", "VoteRule", "add_certain", "add_tie_group", "choose", "tie_work"]
-
 
 class VoteRule(NamedTuple):
     """Whether every class is asked for, any of the R nearest suffices, tied classes share."""

@@ -15,8 +15,6 @@ from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 from allsplits.splits import GroupLaw
 
-__all__ = ["solve_in_fractions"]
-
 #: exact=True goes through every split.
 _MOST_SPLITS = 20_000
 

@@ -22,8 +22,6 @@ from allsplits.exceptions import UnsupportedError
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.splits import GroupLaw
 
-__all__ = ["solve_groups"]
-
 Floats = NDArray[np.float64]
 
 #: Entries of the table that weighs unequal test sets.
