@@ -1,7 +1,5 @@
 """Files out: written beside the place they belong and renamed, so that none is ever half there."""
 
-from __future__ import annotations
-
 import os
 import re
 import tempfile

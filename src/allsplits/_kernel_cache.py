@@ -16,8 +16,6 @@ Importing this module before a file of kernels is enough; functions of other pac
 own cache.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

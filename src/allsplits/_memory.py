@@ -1,7 +1,5 @@
 """What this machine can hold."""
 
-from __future__ import annotations
-
 import os
 
 

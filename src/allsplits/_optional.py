@@ -1,7 +1,5 @@
 """Optional dependencies: a missing one becomes an error that names the extra to install."""
 
-from __future__ import annotations
-
 import importlib
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """A progress bar that appears only when asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

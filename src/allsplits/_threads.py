@@ -1,7 +1,5 @@
 """Run a compiled kernel on row ranges in threads (the kernels release the GIL)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait

@@ -1,7 +1,5 @@
 """Every check of what users pass in. Errors name the parameter, what is allowed, what came."""
 
-from __future__ import annotations
-
 import math
 import numbers
 import warnings

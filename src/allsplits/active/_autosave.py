@@ -1,7 +1,5 @@
 """The file that a learner saves itself to: whose turn it is to write, and what is in it."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any, Self

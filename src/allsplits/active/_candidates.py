@@ -1,7 +1,5 @@
 """Which points may be asked about: rows of X, or points of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

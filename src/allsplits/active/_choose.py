@@ -1,7 +1,5 @@
 """Choosing a batch: the most useful candidates, ties at random, spread out if asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

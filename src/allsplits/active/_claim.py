@@ -11,8 +11,6 @@ worker which outlives its parent keeps nobody out. They have one trap: closing a
 file gives the lock up. So a process opens a lock file once, and keeps the handle in `_held`.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """Labels of which some are missing: NaN and None, as in scikit-activeml, or a value of choice."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Number

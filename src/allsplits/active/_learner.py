@@ -1,7 +1,5 @@
 """`ActiveLearner`: a labelling effort from the first label to the last, safe against crashes."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`CommitteeQuery`: which samples to label next, by all leave-p-out classifiers."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Literal

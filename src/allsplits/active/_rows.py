@@ -1,7 +1,5 @@
 """Row numbers of X, as users give them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

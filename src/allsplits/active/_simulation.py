@@ -1,7 +1,5 @@
 """The result of `simulate`: errors and chosen k of each strategy, round by round."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

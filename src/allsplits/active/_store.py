@@ -1,7 +1,5 @@
 """Documents as bytes and back: JSON, readable by eye, and nothing in it can run when it is read."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Choosing k for the labels there are, by exact leave-p-out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One thread at a time, for objects that are copied, pickled and forked."""
 
-from __future__ import annotations
-
 import os
 import threading
 from typing import Any

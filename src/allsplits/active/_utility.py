@@ -8,8 +8,6 @@ With shares s_c of C classes (Celisse & Mary-Huard 2011, section 4.2, for two cl
 For two classes all three rank points alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Asking the committee about candidates, block by block, and choosing a batch of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -9,8 +9,6 @@ which is 1/(1 + exp(-2h)) for the exponential loss, 1/(1 + exp(-h)) for the logi
 (1 + h)/2, cut to [0, 1], for the squared loss.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache

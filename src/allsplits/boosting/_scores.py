@@ -1,7 +1,5 @@
 """The result of choosing k and θ: one cross-validated score for each pair."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The nearest prototypes of new samples."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

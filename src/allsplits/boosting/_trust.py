@@ -10,8 +10,6 @@ before, and after many rounds on the noise that boosting learns by heart, which 
 worse guide to wrong labels.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

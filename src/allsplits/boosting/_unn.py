@@ -1,7 +1,5 @@
 """UNNClassifier: nearest neighbours whose votes are boosted."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Boosting goes on from where it was: the rounds of a small θ are the first round
 each fold needs one neighbour search, and one training for each k.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, Self
 

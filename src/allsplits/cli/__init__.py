@@ -5,8 +5,6 @@ or the reader of the output went away. Results go to standard output; notes, pro
 to standard error.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

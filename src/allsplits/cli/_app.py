@@ -1,7 +1,5 @@
 """The application: its commands and the options that need none."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """Commands that read a table: the options that all of them share are written once, here."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from functools import wraps

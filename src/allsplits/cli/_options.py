@@ -1,7 +1,5 @@
 """Options that several commands share, with the words that explain them."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated
 

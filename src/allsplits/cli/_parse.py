@@ -4,8 +4,6 @@ The text is read before any data is, so that a slip is answered at once; scikit-
 made later, when they are needed.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ files reaches a terminal without control characters, which could move its cursor
 shows.
 """
 
-from __future__ import annotations
-
 import codecs
 import os
 import sys

@@ -1,7 +1,5 @@
 """`allsplits condense`: the rows that the nearest neighbour needs."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Any
 

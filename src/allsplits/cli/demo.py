@@ -1,7 +1,5 @@
 """`allsplits demo`: the digits, as someone at a terminal would look at them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

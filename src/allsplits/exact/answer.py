@@ -4,8 +4,6 @@ Every solver goes one way: data → order → part → total → answer. Parts r
 GPU, a cluster); totals stay at the caller.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction

@@ -5,8 +5,6 @@ ordinary server and decide about a warning only. What ties and Fractions cost is
 counts: there the first rows are timed.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator
 from math import comb

@@ -3,8 +3,6 @@
 numba compiles and caches functions of them; a field's type is that of the value it is given.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -14,8 +14,6 @@ Masses are computed by their ratio from the mode outwards and divided by their s
 numbers, no differences, relative error of a few units in the last place per step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -6,8 +6,6 @@ question gets the rows cut to the depth it needs, complete tie groups: the same 
 search of its own. What is larger is searched again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The one table of supported pairs of law and vote, and the one way to an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any

@@ -28,8 +28,6 @@ Samples in the same place with the same class see the same tie groups: each such
 once (`distinct_rows`).
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -4,8 +4,6 @@ Where a tie group runs past the k-th place, its members share the votes that are
 average over all orders of the tied. So no class gains from the order of the rows.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which of a query's local models predict: the best one, or several of them weighted by 1/mse."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

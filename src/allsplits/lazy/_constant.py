@@ -4,8 +4,6 @@ Birattari & Bontempi (1999), *Lazy learning vs. Speedy Gonzales*, equations 7 an
 for all sizes together, where the direct formula takes O(K²).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

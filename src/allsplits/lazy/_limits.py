@@ -1,7 +1,5 @@
 """Numbers that local models can work with: what is too large for squares, or beside the penalty."""
 
-from __future__ import annotations
-
 import numbers
 from typing import Any
 

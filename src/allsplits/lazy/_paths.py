@@ -1,7 +1,5 @@
 """Predictions and leave-one-out errors of all local models of a block of queries."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 Every check of the parameters that decide this is here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

@@ -10,8 +10,6 @@ Birattari, Bontempi & Bersini (1999), *Lazy learning meets the recursive least s
 Birattari & Bontempi (1999), *Lazy learning vs. Speedy Gonzales*.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Self
 

@@ -1,7 +1,5 @@
 """What local models tell about themselves: those chosen for each query, and all of one query."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -7,8 +7,6 @@ wins. A candidate with a wider interval is chosen only if its own lower end is L
 merely might be better is no reason to prefer it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

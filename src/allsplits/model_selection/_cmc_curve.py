@@ -1,7 +1,5 @@
 """`cmc_curve`: recall at every rank, the curve of retrieval and re-identification."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """Reading a scikit-learn nearest-neighbour estimator: what it would do, without fitting it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

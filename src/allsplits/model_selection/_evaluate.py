@@ -1,7 +1,5 @@
 """`evaluate`: one estimator, one law, the exact average over all splits."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from allsplits.model_selection._evaluation import Evaluation

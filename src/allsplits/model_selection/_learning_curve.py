@@ -1,7 +1,5 @@
 """`learning_curve`: the exact score for every size of the training set."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Literal
 

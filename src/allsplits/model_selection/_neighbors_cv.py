@@ -1,7 +1,5 @@
 """Nearest-neighbour estimators that choose their own parameters, as RidgeCV does for ridge."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any, ClassVar, Literal, Self

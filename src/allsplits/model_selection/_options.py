@@ -1,7 +1,5 @@
 """The keywords that all functions share, checked."""
 
-from __future__ import annotations
-
 import numbers
 from typing import Any
 

@@ -5,8 +5,6 @@ them from split to split. To fit the steps on all of X first is a small optimism
 alone, and a leak where they see y: SelectKBest on pure noise then scores far above chance.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Sizes of training sets, as users give them: one or several, numbers or fractions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any

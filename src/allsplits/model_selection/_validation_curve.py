@@ -1,7 +1,5 @@
 """`validation_curve`: every number of neighbours in one pass over the data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Literal
 

@@ -3,8 +3,6 @@
 Libraries that a backend needs are imported when it is asked for.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ if everybody who was not proposed is certainly farther away; the few rows where 
 past the candidates are computed in full. So the order does not depend on who proposed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

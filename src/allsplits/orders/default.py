@@ -6,8 +6,6 @@ proposes where a tree is faster, and in float64 where float32 is not precise eno
 all other metrics: full rows of distances, block by block.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, partial
 

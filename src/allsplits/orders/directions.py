@@ -6,8 +6,6 @@ to everybody, and 0 to other rows of zeros. Correlation distance is that of rows
 and a constant row is its row of zeros.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -3,8 +3,6 @@
 The constants were measured on one core of an ordinary server; they decide about a warning only.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Orders from complete rows of distances, block by block: right for every metric and depth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Neighbours found elsewhere, in a graph that may have missed some."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

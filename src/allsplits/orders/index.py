@@ -7,8 +7,6 @@ costs n · depth · features operations, little beside the search. Other metrics
 distances.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace

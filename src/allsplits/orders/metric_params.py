@@ -1,7 +1,5 @@
 """Checks of `p` and `metric_params`: errors in the user's words, before any distance."""
 
-from __future__ import annotations
-
 import numbers
 from collections.abc import Mapping
 from typing import Any

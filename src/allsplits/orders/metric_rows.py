@@ -5,8 +5,6 @@ the data and however it is cut into blocks. scikit-learn's own functions for Euc
 with NaN, cosine and correlation expand the square and lose that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What every backend offers: the neighbour orders of a range of rows, or what is made of them."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, runtime_checkable

@@ -8,8 +8,6 @@ verified; otherwise, and where that proves nothing, every query is compared with
 differences, O(queries · references · features). Both ways have the same bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """From data to neighbour orders, block by block."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -4,8 +4,6 @@ Two float64 numbers that differ, both 0 or at least `SMALLEST` in size, differ b
 that, whose square is a normal number. So where all values are like that, nothing is lost.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

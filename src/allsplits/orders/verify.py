@@ -4,8 +4,6 @@ Candidates are sorted by their true distances, and a row is accepted only if who
 them is certainly farther away; complete rows are sorted as deep as needed. All in threads.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

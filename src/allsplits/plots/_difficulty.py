@@ -1,7 +1,5 @@
 """How hard the samples are: their scores in order, class by class."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

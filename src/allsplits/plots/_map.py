@@ -1,7 +1,5 @@
 """A map of two-dimensional data: samples, decision regions, prototypes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Self
 

@@ -1,7 +1,5 @@
 """What all pictures share, the report among them: colours, looks of classes, words, axes."""
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 from allsplits._optional import import_optional

@@ -9,8 +9,6 @@ Three stages, each for the pairs that the one before could not decide:
 3. where both fail, as for points on one sphere, the programme in exact fractions (`_exact`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

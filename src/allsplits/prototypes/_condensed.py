@@ -1,7 +1,5 @@
 """Condensers as estimators: 1-NN classifiers that keep only the samples that matter."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from typing import Any, Literal, Self
 

@@ -12,8 +12,6 @@ remaining *prototypes* classify it right, which may leave samples wrong. Gates's
 only if the whole *sample* stays right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ copies have (the one of the lowest row if several are as frequent), which no rul
 other copies are contradicted, and are left out with a warning.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

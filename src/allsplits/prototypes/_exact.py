@@ -4,8 +4,6 @@ A float is an integer times a power of two, so a set of points times one power o
 integer points. Signs of determinants and adjacency of Voronoi cells do not change with scale.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 

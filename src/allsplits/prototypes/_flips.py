@@ -1,7 +1,5 @@
 """Repair of a triangulation in the plane: exchange diagonals until it is Delaunay (Lawson)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from allsplits.prototypes._signs import Signs, Simplices

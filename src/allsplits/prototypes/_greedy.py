@@ -8,8 +8,6 @@ features, the error is bounded, up to a constant, by
 The greedy rule asks for the class whose next example lowers f most: the largest −∂f/∂m_l.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

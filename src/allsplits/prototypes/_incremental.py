@@ -5,8 +5,6 @@ so far to prototypes, count the Voronoi facets of each class, ask for a batch of
 bound on the error falls fastest, and draw it.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any, Literal, Self

@@ -1,7 +1,5 @@
 """The loop of incremental learning: ask, draw, condense and reduce, count facets, note it down."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Classification by the nearest prototype, with the same distances and ties as in condensing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Signs of determinants of points: floats where rounding cannot matter, integers elsewhere."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where an incremental learner gets examples of a class from: a pool, or a function."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Protocol
 

@@ -5,8 +5,6 @@ The decision boundary of 1-NN consists of the facets that Voronoi cells of diffe
 those of opposite corners of a square, do not count.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

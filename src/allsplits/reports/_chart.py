@@ -1,7 +1,5 @@
 """Where the lines, ticks and points of a curve go on the page: geometry only, in SVG units."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

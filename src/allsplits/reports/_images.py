@@ -1,7 +1,5 @@
 """Small pictures of samples as PNG data addresses, written with zlib alone."""
 
-from __future__ import annotations
-
 import base64
 import struct
 import zlib

@@ -4,8 +4,6 @@ Whatever comes from users is text to the template, which escapes it. The page's 
 request and no script but its own, known by its hash.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from importlib.resources import files

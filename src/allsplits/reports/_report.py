@@ -1,7 +1,5 @@
 """`report`: from an evaluation, or from data, to a page one can show."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Iterable, Mapping, Sequence

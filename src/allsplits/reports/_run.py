@@ -1,7 +1,5 @@
 """What a report computes when it is given samples: the best k, its evaluation, the curves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real

@@ -1,7 +1,5 @@
 """The samples worth looking at: those whose label looks wrong, and the hardest of the others."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

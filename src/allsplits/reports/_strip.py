@@ -1,7 +1,5 @@
 """The answer as a picture: scores on one scale, with the noise of sampling as a band."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from allsplits.reports._text import tick_in_words

@@ -1,7 +1,5 @@
 """Everything the page says, as one plain dict of text, numbers and lists."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

@@ -12,8 +12,6 @@ doubt of 0.8 on. One pass over the 40 nearest of each sample. How well that find
 and how it was chosen, is in studies/suspects.md.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import ceil, sqrt
 from typing import Any

@@ -1,7 +1,5 @@
 """Words and numbers as the page writes them. Nothing here knows HTML: the template escapes."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -4,8 +4,6 @@ Given the counts, every choice of that many items from each class is equally lik
 that rounds (folds of unequal size, random rounding) is a mixture of count vectors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Few-shot episodes: some classes at random, a few support items of each."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Whole groups go to training or to test together."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb

@@ -4,8 +4,6 @@ scikit-learn's own splitter objects are read for what they draw; the law is the 
 their training sets over all their random states.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sized
 from dataclasses import dataclass
 from numbers import Integral

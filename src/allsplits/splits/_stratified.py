@@ -1,7 +1,5 @@
 """The class counts that scikit-learn's stratified splitters allocate."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations

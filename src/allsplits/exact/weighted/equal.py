@@ -1,7 +1,5 @@
 """What weighted votes and means share: their weights, equal weights as equal votes, a refusal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

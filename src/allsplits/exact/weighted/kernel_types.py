@@ -1,7 +1,5 @@
 """The named state of weighted votes, for Python and compiled kernels."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ A state is how many have voted and the two sums of their mean. Slow and simple; 
 it from running away.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial

@@ -6,8 +6,6 @@ hundred nodes, more where weights span many decades. The error of the integral i
 relative, and the same for all data.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -9,8 +9,6 @@ Sums are plain floats, which cannot tell a light vote beside one that is 10¹² 
 with such neighbours are not drawn and keep their interval.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

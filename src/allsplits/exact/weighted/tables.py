@@ -1,7 +1,5 @@
 """Laws as the compiled weighted votes see them: tables, how deep they reach, what is left out."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ lightest. Weights are the floats that the compiled votes see, so both follow one
 Slow and simple; `max_states` keeps it from running away.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product

@@ -8,8 +8,6 @@ taken is decided for each sample before it is computed (`_kernels_rows`). With `
 intervals that stay wide are replaced by means of draws (`sampled`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -5,8 +5,6 @@ they have infinite weight here. A callable must look at each distance on its own
 depends on who else votes (a bandwidth taken from the k-th distance) belongs to no neighbour.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction

@@ -9,8 +9,6 @@ time and nothing else. Cost O(n²·d / workers); between workers travel n·depth
 and a worker holds two blocks and one block of distances.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ FAISS proposes in float32, which is fast and loses digits; its candidates are ve
 (see `candidates`), so that the order is the same as that of the default search.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

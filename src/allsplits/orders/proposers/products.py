@@ -5,8 +5,6 @@ vectors with one more entry. Products in float32 take half the time of float64, 
 minima of groups (see `kernels_select`) takes less than the heaps that a general search keeps.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits

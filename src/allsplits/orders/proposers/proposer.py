@@ -1,7 +1,5 @@
 """What every proposer promises, and how far the expanded formula may be wrong."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Points in single precision, and how far distances between them may be from the true ones."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

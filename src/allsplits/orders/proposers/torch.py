@@ -10,8 +10,6 @@ Memory on the device: the points, one table per precision that is used, and a bo
 scores, whatever the number of samples.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from functools import cached_property

@@ -1,7 +1,5 @@
 """True squared distances on the device: differences of float64, never the expanded formula."""
 
-from __future__ import annotations
-
 import importlib.util
 from functools import lru_cache
 from typing import Any

@@ -14,8 +14,6 @@ measured, not assumed. Cost per block of B queries: 2·B·n·d operations and B�
 columns are taken in slices where that is too much.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 The same rules as `finish_sorted_rows` has for the host, in whole-tensor operations.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from allsplits.orders.kernel_types import Ties

@@ -1,7 +1,5 @@
 """Candidates by scikit-learn: a tree where there are few features, brute force in float64 else."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """exact=True for draws with replacement: W(u) and the votes as in the kernels, in integers."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import comb, factorial
 

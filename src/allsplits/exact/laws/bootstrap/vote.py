@@ -4,8 +4,6 @@ Cost per sample, neighbour and k: O(C·k³) with C classes met so far, vectorise
 costs O(k⁴) for each tie group in the worst case.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a law of class counts draws: candidates of each class, and the tables the kernels need."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -6,8 +6,6 @@ C(n, b) C(γ, τ) C(N-n-γ, α-b-τ) drawings; if the prefix gives u < k voters 
 t ≥ k-u training items, the other voters are a uniform (k-u)-subset of those t.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import comb, prod

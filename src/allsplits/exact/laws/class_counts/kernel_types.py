@@ -1,7 +1,5 @@
 """The named state of class counts that Python and compiled kernels share."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

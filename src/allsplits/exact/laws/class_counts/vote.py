@@ -12,8 +12,6 @@ with r_c the share of class c that is drawn; the worst neighbourhood holds the c
 drawn least.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

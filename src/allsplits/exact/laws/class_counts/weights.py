@@ -1,7 +1,5 @@
 """What each sample counts in the splits of a component."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """exact=True for episodes: class counts of every set of classes, in integers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations

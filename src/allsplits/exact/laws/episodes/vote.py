@@ -4,8 +4,6 @@ Cost: O(N · C · n_way) per query for the chance of every class, C classes; onl
 query's own class matter if just the score is wanted.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

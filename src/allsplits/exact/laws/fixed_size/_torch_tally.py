@@ -5,8 +5,6 @@ class up to each position, and where tie groups start and end. What leaves the d
 and the keys of mixed tie groups; the integers are those of the compiled loops.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

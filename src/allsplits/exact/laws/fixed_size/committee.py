@@ -7,8 +7,6 @@ of fixed size with n candidates of which a = n - p are drawn (Celisse & Mary-Hua
 Two classes cost O(k + p) per point after a table of O((k + p)²), more classes O(k²) per prefix.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -6,8 +6,6 @@ neighbour, a subset with i members of the group counts C(t, i) / C(g, i). Costs 
 float path takes milliseconds; equal prefixes are computed once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache

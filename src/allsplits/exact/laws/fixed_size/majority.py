@@ -4,8 +4,6 @@ Cost per sample and prefix: O(k²) when one rival class can catch up, O(k²) mor
 one. Conditioning as in Celisse & Mary-Huard 2011, any number of classes and ties beyond the paper.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Cost per sample, prefix and column: O(1). Only sums and sums of squares of the prefix are needed.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial

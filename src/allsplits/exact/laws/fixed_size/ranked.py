@@ -3,8 +3,6 @@
 Mullin & Sukthankar 2000, algorithm 2, with tied distances averaged: O(1) per sample, prefix and R.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

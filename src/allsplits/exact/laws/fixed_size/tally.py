@@ -9,8 +9,6 @@ description (start, size, members) and spread over the tables at the end. So tal
 integers, and adding them up in any order, over blocks or threads, gives the same bits.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

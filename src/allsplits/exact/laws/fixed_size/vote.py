@@ -1,7 +1,5 @@
 """Laws of fixed size or independent draws, equal votes: which computation answers a question."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """exact=True for whole groups: go through every split, in Fractions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations

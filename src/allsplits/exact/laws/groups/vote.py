@@ -4,8 +4,6 @@ The walk branches once for every group that is met before k voters are found, so
 2^(groups met) per sample: cheap for groups of several samples, and for few groups left out.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 
