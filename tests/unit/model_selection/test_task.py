@@ -20,7 +20,8 @@ from allsplits import (
 from allsplits.cli import _load, _model, _screen
 from allsplits.cli import evaluate as command
 from allsplits.exact import Neighbors, Options, neighbors
-from allsplits.orders import Metric, _search
+from allsplits.orders import Metric
+from allsplits.orders import search as searches
 from allsplits.reports import _rows
 from unit.refused import refused
 
@@ -45,8 +46,8 @@ def counted(monkeypatch):
         return call
 
     monkeypatch.setattr(neighbors, "iter_parts", counting("searches", neighbors.iter_parts))
-    check = counting("checks", _search.check_points)
-    monkeypatch.setattr(_search, "check_points", check)
+    check = counting("checks", searches.check_points)
+    monkeypatch.setattr(searches, "check_points", check)
     monkeypatch.setattr(_rows, "check_points", check)
     return calls
 
