@@ -103,6 +103,14 @@ def test_a_number_alone_is_folds_as_in_scikit_learn(iris, tmp_path):
     )
 
 
+def test_weighted_votes_are_those_of_the_library_at_the_defaults(iris):
+    arguments = ["-t", "species", "-k", "4", "--weights", "distance", "--json"]
+    found = json.loads(run("evaluate", iris, *arguments).out)
+    expected = evaluate(KNeighborsClassifier(4, weights="distance"), X, Y)
+    assert found["score"] == expected.score
+    assert found["error_bound"] == expected.error_bound
+
+
 def test_names_of_rows_are_shown_beside_their_numbers(tmp_path):
     frame = iris_frame().with_columns(name=pl.Series([f"flower {i}" for i in range(150)]))
     frame.write_csv(tmp_path / "named.csv")

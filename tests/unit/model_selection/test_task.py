@@ -159,6 +159,11 @@ def test_one_answer_to_a_k_that_is_too_large(door, tmp_path):
     refused(lambda: K_TOO_LARGE[door](tmp_path), *words)
 
 
+def test_a_learning_curve_names_the_largest_training_set():
+    words = "n_neighbors must be at most 59, the size of the smallest training set", "got 60"
+    refused(lambda: learning_curve(KNeighborsClassifier(60), X, Y), *words)
+
+
 @pytest.mark.parametrize("flag", ["exact", "progress", "allow_sampling"])
 def test_a_word_is_no_flag(flag):
     for door in (evaluate, validation_curve, learning_curve):
