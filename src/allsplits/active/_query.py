@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from allsplits._constructor import stores_parameters
 from allsplits._validation import check_count, check_parameters, check_points
 from allsplits.active._candidates import read_candidates
 from allsplits.active._labels import read_labels
@@ -22,7 +24,25 @@ from allsplits.orders import Metric
 Floats = NDArray[np.float64]
 
 
-class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
+@stores_parameters
+class CommitteeEstimator(BaseEstimator):  # type: ignore[misc]
+    """The parameters of a committee, but for who its members are."""
+
+    _: KW_ONLY
+    utility: Literal["agreement", "entropy", "margin"] = "agreement"
+    diversity: int = 1
+    metric: str | Callable[..., float] = "minkowski"
+    metric_params: Mapping[str, Any] | None = None
+    missing_label: Any = None
+    distance_ties: Literal["average", "index"] = "average"
+    label_ties: Literal["first", "share"] = "first"
+    random_state: Any = None
+    n_jobs: int | None = None
+    progress: bool = False
+
+
+@stores_parameters
+class CommitteeQuery(CommitteeEstimator):
     """Query by the committee of all C(n, p) nearest-neighbour classifiers, in closed form.
 
     Each member is trained on all but p of the n labelled samples. The candidates on which the
@@ -71,34 +91,8 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
     array([5])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        leave_out: int = 1,
-        *,
-        utility: Literal["agreement", "entropy", "margin"] = "agreement",
-        diversity: int = 1,
-        metric: str | Callable[..., float] = "minkowski",
-        metric_params: Mapping[str, Any] | None = None,
-        missing_label: Any = None,
-        distance_ties: Literal["average", "index"] = "average",
-        label_ties: Literal["first", "share"] = "first",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.leave_out = leave_out
-        self.utility = utility
-        self.diversity = diversity
-        self.metric = metric
-        self.metric_params = metric_params
-        self.missing_label = missing_label
-        self.distance_ties = distance_ties
-        self.label_ties = label_ties
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    n_neighbors: int = 5
+    leave_out: int = 1
 
     def shares(self, X: Any, y: Any, candidates: Any = None) -> Floats:
         """Share of the committee for each class.

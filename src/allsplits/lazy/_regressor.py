@@ -11,6 +11,7 @@ Birattari & Bontempi (1999), *Lazy learning vs. Speedy Gonzales*.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from allsplits._constructor import stores_parameters
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_parameters
@@ -37,6 +39,7 @@ _ENTRIES_PER_BLOCK = 1 << 22
 _OPERATIONS_PER_BLOCK = 1 << 31
 
 
+@stores_parameters
 class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Local regression that chooses degree and size of the neighbourhood for every query.
 
@@ -99,30 +102,17 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     array([2.5, 4.6])
     """
 
-    def __init__(
-        self,
-        degrees: int | Sequence[int] = (0, 1),
-        *,
-        k_min: int | Sequence[int] | None = None,
-        k_max: int | Sequence[int] | None = None,
-        combine: Literal["best"] | int = "best",
-        ridge: float = 1e-6,
-        penalize_intercept: bool = False,
-        metric: str | Callable[..., float] = "minkowski",
-        p: float = 2,
-        metric_params: Mapping[str, Any] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.degrees = degrees
-        self.k_min = k_min
-        self.k_max = k_max
-        self.combine = combine
-        self.ridge = ridge
-        self.penalize_intercept = penalize_intercept
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
+    degrees: int | Sequence[int] = (0, 1)
+    _: KW_ONLY
+    k_min: int | Sequence[int] | None = None
+    k_max: int | Sequence[int] | None = None
+    combine: Literal["best"] | int = "best"
+    ridge: float = 1e-6
+    penalize_intercept: bool = False
+    metric: str | Callable[..., float] = "minkowski"
+    p: float = 2
+    metric_params: Mapping[str, Any] | None = None
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any) -> Self:
         """Check everything and keep the training data; the work is done for each query.

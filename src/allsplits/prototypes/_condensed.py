@@ -1,6 +1,7 @@
 """Condensers as estimators: 1-NN classifiers that keep only the samples that matter."""
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import validate_data
 
+from allsplits._constructor import stores_parameters
 from allsplits._threads import thread_count
 from allsplits._validation import check_labels, check_parameters
 from allsplits.prototypes._condensing import choose_prototypes
@@ -67,6 +69,7 @@ class _Condenser(PrototypeClassifier):
         return _safe_indexing(X, self.sample_indices_), _safe_indexing(y, self.sample_indices_)
 
 
+@stores_parameters
 class CondensedReduced(_Condenser):
     """1-NN classifier on prototypes chosen by condensing and reducing.
 
@@ -123,20 +126,10 @@ class CondensedReduced(_Condenser):
     (113, 64)
     """
 
-    def __init__(
-        self,
-        *,
-        reduce: Literal["consistent", "paper"] | None = "consistent",
-        shuffle: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.reduce = reduce
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    _: KW_ONLY
+    reduce: Literal["consistent", "paper"] | None = "consistent"
+    shuffle: bool = False
+    random_state: Any = None
 
     def _choose(
         self, points: NDArray[np.float64], codes: NDArray[np.int32]
@@ -150,6 +143,7 @@ class CondensedReduced(_Condenser):
         )
 
 
+@stores_parameters
 class FastCondensed(_Condenser):
     """1-NN classifier on prototypes chosen by the FCNN rule (Angiulli 2007).
 
@@ -196,16 +190,8 @@ class FastCondensed(_Condenser):
     (147, 1.0)
     """
 
-    def __init__(
-        self,
-        *,
-        reduce: Literal["consistent", "paper"] | None = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.reduce = reduce
-        self.n_jobs = n_jobs
-        self.progress = progress
+    _: KW_ONLY
+    reduce: Literal["consistent", "paper"] | None = None
 
     def _choose(
         self, points: NDArray[np.float64], codes: NDArray[np.int32]

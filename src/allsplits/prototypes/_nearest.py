@@ -1,5 +1,6 @@
 """Classification by the nearest prototype, with the same distances and ties as in condensing."""
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from allsplits._constructor import stores_parameters
 from allsplits._threads import thread_count
 from allsplits.orders import Metric, Reference
 from allsplits.prototypes._copies import refuse_huge
@@ -20,13 +22,13 @@ def nearest_positions(
     return reference.nearest(queries, 1)[:, 0].astype(np.int64)
 
 
+@stores_parameters
 class PrototypeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predicts from `prototypes_` and `prototype_labels_`, which `fit` must set."""
+    """Predicts from `prototypes_`, `prototype_labels_` and `classes_`, which `fit` must set."""
 
-    n_jobs: int | None
-    prototypes_: NDArray[np.float64]
-    prototype_labels_: NDArray[Any]
-    classes_: NDArray[Any]
+    _: KW_ONLY
+    n_jobs: int | None = None
+    progress: bool = False
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of the nearest prototype, the one of the lowest row at equal distance."""
