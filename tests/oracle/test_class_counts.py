@@ -4,11 +4,7 @@ from collections import Counter
 from math import comb, prod
 
 import pytest
-from sklearn.model_selection import (
-    RepeatedStratifiedKFold,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-)
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, StratifiedShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import ClassCounts, cmc_curve, evaluate, learning_curve

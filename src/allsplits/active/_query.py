@@ -95,17 +95,10 @@ class CommitteeQuery(CommitteeEstimator):
     leave_out: int = 1
 
     def shares(self, X: Any, y: Any, candidates: Any = None) -> Floats:
-        """Share of the committee for each class.
+        """Share of the committee for each class, shape (n_candidates, n_classes).
 
-        Parameters
-        ----------
-        X, y, candidates :
-            As in `query`.
-
-        Returns
-        -------
-        ndarray of shape (n_candidates, n_classes)
-            Classes in the order of ``numpy.unique`` of the known labels.
+        The parameters are those of `query`. Classes are in the order of ``numpy.unique`` of the
+        known labels.
         """
         return self._votes(X, y, candidates, cold_start=False).shares
 
@@ -113,16 +106,7 @@ class CommitteeQuery(CommitteeEstimator):
         """How much the members agree, from 0 (all classes get equal shares) to 1 (all agree).
 
         With C classes it is (C · largest share - 1) / (C - 1): for two classes the paper's
-        2 · |share - 1/2|.
-
-        Parameters
-        ----------
-        X, y, candidates :
-            As in `query`.
-
-        Returns
-        -------
-        ndarray of shape (n_candidates,)
+        2 · |share - 1/2|. The parameters are those of `query`; the shape is (n_candidates,).
         """
         return agreement_of(self.shares(X, y, candidates))
 

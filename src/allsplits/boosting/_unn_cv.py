@@ -59,10 +59,8 @@ class UNNClassifierCV(Boosting):
         Scores of all candidates, with `frame()` and `plot()`.
     best_estimator_ : UNNClassifier
         The chosen classifier, fitted on all samples.
-    classes_ : ndarray
-        The class labels.
-    n_features_in_ : int
-        Number of features seen in `fit`.
+    classes_, n_features_in_ :
+        As in `UNNClassifier`.
 
     Examples
     --------
@@ -85,10 +83,8 @@ class UNNClassifierCV(Boosting):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training samples; distances (n_samples, n_samples) with ``metric="precomputed"``.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or an indicator matrix of several labels.
+        X, y :
+            As in `UNNClassifier.fit`.
         groups : array-like of shape (n_samples,), default=None
             Groups, for splitters that need them.
         """

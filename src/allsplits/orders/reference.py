@@ -22,13 +22,7 @@ from allsplits.orders.backends import check_backend
 from allsplits.orders.kernel_types import Ties
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
-from allsplits.orders.order import (
-    NeighborOrder,
-    check_room,
-    concatenate,
-    pack_rows,
-    replace_rows,
-)
+from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_rows, replace_rows
 from allsplits.orders.proposers.tree import TREE_FEATURES, NearestProposer
 from allsplits.orders.search import iter_orders, read_points
 from allsplits.orders.squares import has_tiny_values

@@ -163,18 +163,8 @@ class FastCondensed(_Condenser):
 
     Attributes
     ----------
-    sample_indices_ : ndarray of shape (n_prototypes,)
-        Rows of the prototypes, in ascending order.
-    prototypes_ : ndarray of shape (n_prototypes, n_features)
-        The prototypes.
-    prototype_labels_ : ndarray of shape (n_prototypes,)
-        Their classes.
-    classes_ : ndarray of shape (n_classes,)
-        The class labels.
-    n_contradictions_ : int
-        Samples left out because most samples at the same place have another class.
-    n_features_in_ : int
-        Number of features seen in `fit`.
+    sample_indices_, prototypes_, prototype_labels_, n_contradictions_, classes_, n_features_in_ :
+        As in `CondensedReduced`.
 
     See Also
     --------
