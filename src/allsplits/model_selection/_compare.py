@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._frames import make_frame
+from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import shown
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._evaluation import Evaluation
@@ -29,8 +29,6 @@ from allsplits.model_selection._interval import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from allsplits._frames import DataFrame
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,6 +123,7 @@ def compare(
     Returns
     -------
     Comparison
+        The difference with its interval, and the difference of every sample.
 
     Examples
     --------

@@ -51,19 +51,9 @@ class _Condenser(PrototypeClassifier):
     ) -> tuple[NDArray[np.intp], int]: ...
 
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Choose the prototypes and return them as rows of X and y, frames as frames.
+        """Choose the prototypes and return them: the rows `sample_indices_` of X and y.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training samples.
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        Returns
-        -------
-        X_resampled, y_resampled :
-            The rows `sample_indices_` of X and y.
+        The parameters are those of `fit`; frames come back as frames.
         """
         self.fit(X, y)
         return _safe_indexing(X, self.sample_indices_), _safe_indexing(y, self.sample_indices_)
