@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Self
@@ -28,10 +28,9 @@ from allsplits.active._store import fingerprint, to_plain
 from allsplits.active._tuning import choose_neighbors, read_neighbors
 from allsplits.active._turns import Turns
 from allsplits.active._votes import ask_committee, choose_batch
-from allsplits.exact import Options, Voters
+from allsplits.exact import Voters
 from allsplits.exceptions import AllSplitsError, InvalidInputError
-from allsplits.model_selection._options import check_options
-from allsplits.orders import Metric, Reference
+from allsplits.orders import Reference
 
 
 @stores_parameters
@@ -143,7 +142,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         self._turns = Turns()
 
     def _read_points(self, X: Any) -> NDArray[np.float64]:
-        metric = Metric.resolve(self.metric, metric_params=self.metric_params)
+        metric = self._resolve_metric()
         finite: bool | str = "allow-nan" if metric.allows_nan else True
         points = validate_data(
             self, X, dtype=np.float64, ensure_min_samples=2, ensure_all_finite=finite
@@ -190,7 +189,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         k = state.rounds[-1].n_neighbors
         found = Candidates(self._points, self._metric, labels.rows, pool, state.n_samples)
         reference = self._points[labels.rows]
-        options = replace(self._options(), progress=self.progress)
+        options = self._options(progress=self.progress)
         votes = ask_committee(found, labels, k, self.leave_out, reference, options)
         positions, _ = choose_batch(votes, self.utility, self.diversity, size, rng)
         return pool[positions]
@@ -439,11 +438,6 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
     def _candidates(self) -> list[int]:
         return read_neighbors(self.n_neighbors)
 
-    def _options(self) -> Options:
-        return check_options(
-            distance_ties=self.distance_ties, label_ties=self.label_ties, n_jobs=self.n_jobs
-        )
-
     def _check_fits(self, n_samples: int) -> None:
         smallest = self._candidates()[0]
         if smallest > n_samples:
@@ -457,7 +451,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         names = ("leave_out", "tune_leave_out", "diversity", "utility", "progress")
         check_parameters(**{name: getattr(self, name) for name in names})
         self._options()
-        Metric.resolve(self.metric, metric_params=self.metric_params)
+        self._resolve_metric()
         if self.autosave is not None:
             to_plain("metric (with autosave)", self.metric)
             to_plain("metric_params (with autosave)", self.metric_params)

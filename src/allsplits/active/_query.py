@@ -40,6 +40,15 @@ class CommitteeEstimator(BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None = None
     progress: bool = False
 
+    def _options(self, *, progress: bool = False) -> Options:
+        return check_options(
+            distance_ties=self.distance_ties, label_ties=self.label_ties, n_jobs=self.n_jobs,
+            progress=progress,
+        )  # fmt: skip
+
+    def _resolve_metric(self) -> Metric:
+        return Metric.resolve(self.metric, metric_params=self.metric_params)
+
 
 @stores_parameters
 class CommitteeQuery(CommitteeEstimator):
@@ -186,11 +195,7 @@ class CommitteeQuery(CommitteeEstimator):
     def _check_parameters(self) -> tuple[Options, Metric]:
         check_count("n_neighbors", self.n_neighbors, at_least=1)
         check_parameters(leave_out=self.leave_out, diversity=self.diversity, utility=self.utility)
-        options = check_options(
-            distance_ties=self.distance_ties, label_ties=self.label_ties, n_jobs=self.n_jobs,
-            progress=self.progress,
-        )  # fmt: skip
-        return options, Metric.resolve(self.metric, metric_params=self.metric_params)
+        return self._options(progress=self.progress), self._resolve_metric()
 
     def _check_committee(self, n_labelled: int) -> None:
         if self.n_neighbors > n_labelled - self.leave_out:

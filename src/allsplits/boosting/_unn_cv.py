@@ -171,25 +171,23 @@ class UNNClassifierCV(Boosting):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels of new samples."""
-        return self._fitted().predict(self._new(X))
+        points = self._new(X)
+        return self.best_estimator_.predict(points)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes; see `UNNClassifier.predict_proba`."""
-        return self._fitted().predict_proba(self._new(X))
+        points = self._new(X)
+        return self.best_estimator_.predict_proba(points)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Leveraged votes of the nearest prototypes."""
-        return self._fitted().decision_function(self._new(X))
+        points = self._new(X)
+        return self.best_estimator_.decision_function(points)
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The class labels."""
         return self.best_estimator_.classes_
-
-    def _fitted(self) -> UNNClassifier:
-        check_is_fitted(self)
-        model: UNNClassifier = self.best_estimator_
-        return model
 
     def _new(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)

@@ -22,10 +22,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from allsplits._constructor import stores_parameters
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
-from allsplits._validation import check_count, check_parameters
+from allsplits._validation import (
+    check_count,
+    check_distances,
+    check_parameters,
+    check_size,
+    check_square,
+)
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.lazy._choice import ChosenModels, choose, join_choices
-from allsplits.lazy._limits import check_ridge, check_spread, check_targets_size
+from allsplits.lazy._limits import check_ridge, check_spread
 from allsplits.lazy._paths import LocalData, Paths, compute_paths
 from allsplits.lazy._plan import Plan, count_terms, make_plan
 from allsplits.lazy._results import LocalModels, LocalPaths
@@ -135,7 +141,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(X), -1)
         plan = make_plan(self.degrees, self.k_min, self.k_max, self.combine, *X.shape)
         self._check_geometry(X, metric, plan)
-        check_targets_size(targets)
+        check_size("y", targets)
         self._plan = plan
         self._data = LocalData(X, targets, float(self.ridge), not self.penalize_intercept)
         self._one_output = np.ndim(y) == 1
@@ -151,11 +157,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
                     "metric='precomputed' gives no coordinates for local polynomials: use "
                     f"degrees=0; got degrees={self.degrees!r}"
                 )
-            if X.shape[0] != X.shape[1]:
-                raise InvalidInputError(
-                    "X must be square with metric='precomputed' (n_samples × n_samples); "
-                    f"got {X.shape}"
-                )
+            check_square(X)
         check_spread(X, X, highest, float(self.ridge))
 
     def predict(
@@ -244,10 +246,8 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
 
     def _new(self, X: Any) -> Array:
         queries: Array = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        if self._search.metric.precomputed and queries.min() < 0:
-            raise InvalidInputError(
-                f"X must hold distances ≥ 0 with metric='precomputed'; got {queries.min()}"
-            )
+        if self._search.metric.precomputed:
+            check_distances(queries)
         check_spread(self._data.points, queries, self._plan.highest_degree, self._data.ridge)
         return queries
 

@@ -7,13 +7,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import validate_data
 
 from allsplits._constructor import stores_parameters
 from allsplits._threads import thread_count
-from allsplits._validation import check_labels, check_parameters
+from allsplits._validation import check_parameters
 from allsplits.prototypes._condensing import choose_prototypes
-from allsplits.prototypes._copies import refuse_huge, uncontradicted, warn_of_contradictions
+from allsplits.prototypes._copies import uncontradicted, warn_of_contradictions
 from allsplits.prototypes._nearest import PrototypeClassifier
 
 
@@ -32,10 +31,8 @@ class _Condenser(PrototypeClassifier):
         """
         check_parameters(reduce=self.reduce, progress=self.progress)
         thread_count(self.n_jobs)
-        points, _ = validate_data(self, X, y, dtype=np.float64)
-        refuse_huge(points)
+        points, codes = self._read(X, y)
         points = np.ascontiguousarray(points)
-        self.classes_, codes = check_labels(y, len(points), several=False)
         rows = np.flatnonzero(uncontradicted(points, codes))
         chosen, n_wrong = self._choose(points[rows], codes[rows])
         self.n_contradictions_ = len(points) - len(rows) + n_wrong

@@ -13,14 +13,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from allsplits._constructor import stores_parameters
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_labels, check_parameters, check_points
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
-from allsplits.prototypes._copies import refuse_huge, warn_of_contradictions
+from allsplits.prototypes._copies import warn_of_contradictions
 from allsplits.prototypes._greedy import check_priors
 from allsplits.prototypes._history import IncrementalHistory
 from allsplits.prototypes._loop import IncrementalLoop
@@ -195,9 +194,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
                     f"got {type(self.draw).__name__}"
                 )
             X, y = self.draw
-        points, _ = validate_data(self, X, y, dtype=np.float64)
-        refuse_huge(points)
-        self.classes_, codes = check_labels(y, len(points), several=False)
+        points, codes = self._read(X, y)
         n_classes = len(self.classes_)
         budget = len(points)
         if self.budget is not None:

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from allsplits._constructor import stores_parameters
 from allsplits._threads import thread_count
+from allsplits._validation import check_labels, check_size
 from allsplits.orders import Metric, Reference
-from allsplits.prototypes._copies import refuse_huge
 
 
 def nearest_positions(
@@ -30,11 +30,18 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None = None
     progress: bool = False
 
+    def _read(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Return points and class numbers of labelled samples, and set `classes_`."""
+        points, _ = validate_data(self, X, y, dtype=np.float64)
+        check_size("X", points)
+        self.classes_, codes = check_labels(y, len(points), several=False)
+        return points, codes
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of the nearest prototype, the one of the lowest row at equal distance."""
         check_is_fitted(self)
         points = np.ascontiguousarray(validate_data(self, X, dtype=np.float64, reset=False))
-        refuse_huge(points)
+        check_size("X", points)
         positions = nearest_positions(points, self.prototypes_, self.n_jobs)
         labels: NDArray[Any] = self.prototype_labels_[positions]
         return labels
