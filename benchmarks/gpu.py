@@ -19,9 +19,10 @@ from allsplits.exact import Column
 from allsplits.exact.laws.fixed_size.majority import MajorityVote
 from allsplits.exact.masses import prefixes_for
 from allsplits.exact.question import Options
-from allsplits.orders import Metric, SearchReport, iter_orders, read_points
+from allsplits.orders import Metric, SearchReport, iter_parts, read_points
 from allsplits.orders.proposers.torch import TorchSearch
 from allsplits.orders.proposers.torch_distances import distances_to_items
+from allsplits.orders.protocol import whole_order
 from allsplits.splits import Samples, resolve_cv
 
 N_SAMPLES, N_FEATURES, N_CLASSES = 1_281_167, 768, 1000
@@ -150,7 +151,8 @@ def main() -> None:
     del search
 
     start = perf_counter()
-    reports = [block.search for block in iter_orders(X, metric, 110, backend="torch")]
+    blocks = iter_parts(X, metric, 110, whole_order, backend="torch")
+    reports = [block.search for block in blocks]
     seconds = perf_counter() - start
     print(f"search: {seconds:.2f} s (goal {SEARCH_GOAL:.0f} s), {SearchReport.total(reports)}")
 

@@ -56,14 +56,19 @@ def recursion(values, predictions, errors):
 
 
 @njit(error_model="numpy")
+def mean_of_first(values, k):
+    total = 0.0
+    for i in range(k):
+        total += values[i]
+    return total / k
+
+
+@njit(error_model="numpy")
 def literally(values, predictions, errors):
     """Equations 1 and 2: for each size, leave out each neighbour and average the others."""
     for q in range(values.shape[0]):
         for k in range(2, values.shape[1] + 1):
-            total = 0.0
-            for i in range(k):
-                total += values[q, i]
-            predictions[q, k - 1] = total / k
+            predictions[q, k - 1] = mean_of_first(values[q], k)
             squares = 0.0
             for j in range(k):
                 rest = 0.0
@@ -80,10 +85,7 @@ def scaled(values, predictions, errors):
     """Equations 1 and 4: for each size, the mean and the residuals times k/(k-1)."""
     for q in range(values.shape[0]):
         for k in range(2, values.shape[1] + 1):
-            total = 0.0
-            for i in range(k):
-                total += values[q, i]
-            mean = total / k
+            mean = mean_of_first(values[q], k)
             squares = 0.0
             for i in range(k):
                 squares += (values[q, i] - mean) ** 2

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import polars
 
     DataFrame: TypeAlias = pandas.DataFrame | polars.DataFrame
+else:
+    DataFrame = Any
 
 _LIBRARIES = ("pandas", "polars")
 

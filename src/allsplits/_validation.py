@@ -207,12 +207,7 @@ def check_points(
             f"{name} must be a numeric array of shape (n_samples, n_features) without NaN or "
             f"infinity, with at least {at_least} {samples}; got: {error}"
         ) from error
-    largest = _largest(points)
-    if largest > LARGEST_VALUE:
-        raise InvalidInputError(
-            f"{name} must hold values below {LARGEST_VALUE:g} in size so that squares stay finite; "
-            f"got {largest:g}: rescale it"
-        )
+    check_size(name, points)
     if precomputed:
         _check_distance_matrix(points, symmetric)
     return np.asarray(points)
@@ -264,11 +259,16 @@ def check_same_rows(**tables: Any) -> None:
         )
 
 
-def _largest(points: NDArray[np.float64]) -> float:
-    """The largest size of a value, without a copy of the points."""
-    if not points.size:
-        return 0.0
-    return float(max(np.fmax.reduce(points, axis=None), -np.fmin.reduce(points, axis=None)))
+def check_size(name: str, values: NDArray[np.float64]) -> None:
+    """Raise if squares of differences would overflow; no copy of the values is made."""
+    if not values.size:
+        return
+    largest = float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)))
+    if largest > LARGEST_VALUE:
+        raise InvalidInputError(
+            f"{name} must hold values below {LARGEST_VALUE:g} in size so that squares stay finite; "
+            f"got {largest:g}: rescale it"
+        )
 
 
 def _refuse_neighbors(name: str, X: Any, precomputed: bool) -> None:
@@ -319,15 +319,25 @@ def _refuse_text_columns(name: str, X: Any) -> None:
             )
 
 
-def _check_distance_matrix(D: NDArray[np.float64], symmetric: bool) -> None:
+def check_square(D: NDArray[np.float64]) -> None:
+    """Raise unless there is a column for each row."""
     if D.shape[0] != D.shape[1]:
         raise InvalidInputError(
             f"X must be square with metric='precomputed' (n_samples × n_samples); got {D.shape}"
         )
+
+
+def check_distances(D: NDArray[np.float64]) -> None:
+    """Raise if a distance is negative."""
     if D.min() < 0:
         raise InvalidInputError(
             f"X must hold distances ≥ 0 with metric='precomputed'; got {D.min()}"
         )
+
+
+def _check_distance_matrix(D: NDArray[np.float64], symmetric: bool) -> None:
+    check_square(D)
+    check_distances(D)
     worst = int(np.argmax(np.diag(D)))
     if D[worst, worst] != 0:
         raise InvalidInputError(
@@ -380,12 +390,7 @@ def check_targets(y: Any, n_samples: int) -> NDArray[np.float64]:
         raise InvalidInputError(f"y must be numeric for regression; got: {error}") from error
     if not np.isfinite(targets).all():
         raise InvalidInputError("y must be finite for regression; got NaN or infinity")
-    largest = _largest(targets)
-    if largest > LARGEST_VALUE:
-        raise InvalidInputError(
-            f"y must hold values below {LARGEST_VALUE:g} in size so that squares stay finite; "
-            f"got {largest:g}: rescale it"
-        )
+    check_size("y", targets)
     return targets
 
 
@@ -400,16 +405,19 @@ def check_groups(groups: Any, n_samples: int) -> NDArray[np.int32]:
         raise InvalidInputError(f"groups must hold values of one kind; got: {error}") from error
 
 
-def _refuse_missing(name: str, column: NDArray[Any]) -> None:
+def missing_values(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a column has no value: NaN, None, and pandas' own marks."""
     if column.dtype.kind == "f":
-        missing = np.isnan(column)
-    elif column.dtype.kind in "mM":
-        missing = np.isnat(column)
-    elif column.dtype.kind == "O":
-        missing = np.array([_is_missing(value) for value in column.tolist()], dtype=bool)
-    else:
-        return
-    rows = np.flatnonzero(missing)
+        return np.asarray(np.isnan(column))
+    if column.dtype.kind in "mM":
+        return np.asarray(np.isnat(column))
+    if column.dtype.kind == "O":
+        return np.array([_is_missing(value) for value in column.tolist()], dtype=bool)
+    return np.zeros(len(column), dtype=bool)
+
+
+def _refuse_missing(name: str, column: NDArray[Any]) -> None:
+    rows = np.flatnonzero(missing_values(column))
     if len(rows):
         value = column[rows[0]]
         found = "NaN" if isinstance(value, (float, np.floating)) else value

@@ -73,11 +73,12 @@ def test_a_killed_worker_changes_nothing(client):
 
 
 def test_stopping_early_cancels_what_the_cluster_works_on(client):
-    from allsplits.orders import Metric, iter_orders, read_points
+    from allsplits.orders import Metric, iter_parts, read_points
+    from allsplits.orders.protocol import whole_order
 
     metric = Metric.resolve("euclidean")
     points = read_points(da.from_array(X, chunks=(500, -1)), metric)
-    blocks = iter_orders(points, metric, 20, block_size=50)
+    blocks = iter_parts(points, metric, 20, whole_order, block_size=50)
     next(blocks)
     blocks.close()
     deadline = time.monotonic() + 10

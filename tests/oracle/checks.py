@@ -15,7 +15,7 @@ from oracle.compare import (
     assert_matches_exactly,
     assert_within_bound,
 )
-from oracle.datasets import Dataset
+from oracle.datasets import GEOMETRIES, Dataset
 
 TIES = [
     {"distance_ties": distance_ties, "label_ties": label_ties}
@@ -23,6 +23,7 @@ TIES = [
 ]
 
 every_tie = pytest.mark.parametrize("ties", TIES, ids=lambda ties: "-".join(ties.values()))
+every_geometry = pytest.mark.parametrize("points", GEOMETRIES)
 every_distance_tie = pytest.mark.parametrize("distance_ties", ["average", "index"])
 
 

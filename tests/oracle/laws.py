@@ -4,13 +4,7 @@ from collections.abc import Callable
 from math import comb
 from typing import Any, NamedTuple
 
-from sklearn.model_selection import (
-    KFold,
-    LeaveOneOut,
-    LeavePOut,
-    RepeatedKFold,
-    ShuffleSplit,
-)
+from sklearn.model_selection import KFold, LeaveOneOut, LeavePOut, RepeatedKFold, ShuffleSplit
 
 from allsplits import FixedSize
 from oracle import enumerate as oracle

@@ -4,10 +4,15 @@ import pytest
 
 from allsplits import Bernoulli, Bootstrap
 from oracle import enumerate as oracle
-from oracle.checks import check_accuracy, check_recall, every_distance_tie, every_tie
-from oracle.datasets import BALANCED, GEOMETRIES, Dataset, dataset
+from oracle.checks import (
+    check_accuracy,
+    check_recall,
+    every_distance_tie,
+    every_geometry,
+    every_tie,
+)
+from oracle.datasets import BALANCED, Dataset, dataset
 
-every_geometry = pytest.mark.parametrize("points", GEOMETRIES)
 every_label = pytest.mark.parametrize("labels", [*BALANCED, "3 classes, one of one sample"])
 
 

@@ -4,11 +4,7 @@ from collections import Counter
 from math import comb, prod
 
 import pytest
-from sklearn.model_selection import (
-    RepeatedStratifiedKFold,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-)
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold, StratifiedShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import ClassCounts, cmc_curve, evaluate, learning_curve
@@ -21,11 +17,12 @@ from oracle.checks import (
     check_recall,
     check_validation_curve,
     every_distance_tie,
+    every_geometry,
     every_tie,
     ks_to_try,
 )
 from oracle.compare import assert_matches
-from oracle.datasets import GEOMETRIES, dataset
+from oracle.datasets import dataset
 from oracle.laws import name_of
 
 
@@ -83,7 +80,6 @@ every_case = pytest.mark.parametrize(
     CASES,
     ids=[f"{name_of(cv)}-{labels}" for labels, cv, _ in CASES],
 )
-every_geometry = pytest.mark.parametrize("points", GEOMETRIES)
 
 
 @every_tie

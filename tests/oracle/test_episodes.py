@@ -7,8 +7,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import Episodes, evaluate
 from oracle import enumerate as oracle
-from oracle.checks import check_accuracy, every_tie
-from oracle.datasets import GEOMETRIES, dataset
+from oracle.checks import check_accuracy, every_geometry, every_tie
+from oracle.datasets import dataset
 
 # class sizes 4/4, 2/3/3, 2/2/2/2 and 4/2/2
 CASES = [
@@ -25,7 +25,6 @@ CASES = [
 ]
 
 every_case = pytest.mark.parametrize(("labels", "n_way", "k_shot"), CASES)
-every_geometry = pytest.mark.parametrize("points", GEOMETRIES)
 
 
 @every_tie

@@ -6,17 +6,9 @@ from sklearn.model_selection import LeavePOut
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import FixedSize, evaluate, learning_curve
+from oracle import checks
 from oracle import enumerate as oracle
-from oracle.checks import (
-    check_accuracy,
-    check_balanced_accuracy,
-    check_curve,
-    check_recall,
-    check_validation_curve,
-    every_distance_tie,
-    every_tie,
-    ks_to_try,
-)
+from oracle.checks import every_distance_tie, every_tie, ks_to_try
 from oracle.compare import assert_matches, assert_matches_exactly
 from oracle.datasets import DATASETS, POINTS, dataset
 from oracle.laws import CORE_FIXED_SIZE_LAWS, OTHER_FIXED_SIZE_LAWS
@@ -32,7 +24,7 @@ other_laws = pytest.mark.parametrize("case", OTHER_FIXED_SIZE_LAWS, ids=str)
 def check_every_field_for_every_k(data, case, ties):
     law = case.law(data.n)
     for k in ks_to_try(law):
-        found = check_accuracy(data, case.cv, law, k, **ties)
+        found = checks.check_accuracy(data, case.cv, law, k, **ties)
         assert found.n_splits == case.n_splits(data.n)
 
 
@@ -56,7 +48,7 @@ def test_all_laws(data, case, ties):
 def test_recall_at_every_rank(data, case, distance_ties):
     law = case.law(data.n)
     for rank in (1, 2, 3, 4):
-        check_recall(data, case.cv, law, rank, distance_ties=distance_ties)
+        checks.check_recall(data, case.cv, law, rank, distance_ties=distance_ties)
 
 
 @every_tie
@@ -66,14 +58,14 @@ def test_balanced_accuracy(data, case, ties):
     """Training sets do not know the classes: the mean over classes of their samples' scores."""
     law = case.law(data.n)
     expected = oracle.classify(data.distances, data.labels, law, 2, **ties).mean_recall
-    check_balanced_accuracy(data, case.cv, expected, 2, **ties)
+    checks.check_balanced_accuracy(data, case.cv, expected, 2, **ties)
 
 
 @every_tie
 @core_laws
 @every_dataset
 def test_validation_curve_gives_every_k_at_once(data, case, ties):
-    check_validation_curve(data, case.cv, case.law(data.n), **ties)
+    checks.check_validation_curve(data, case.cv, case.law(data.n), **ties)
 
 
 @every_tie
@@ -87,7 +79,7 @@ def test_learning_curve_gives_every_size_at_once(data, k, ties):
     ]
     knn = KNeighborsClassifier(k)
     options = {"train_sizes": None if k == 1 else list(sizes), **ties}
-    check_curve(learning_curve(knn, data.X, data.y, **options), sizes, expected)
+    checks.check_curve(learning_curve(knn, data.X, data.y, **options), sizes, expected)
     exact = learning_curve(knn, data.X, data.y, exact=True, **options)
     assert list(exact.fractions) == expected
 
@@ -103,7 +95,7 @@ def test_learning_curve_of_recall(data, distance_ties):
     ]
     options = {"train_sizes": list(sizes), "scoring": "recall@3", **ties}
     curve = learning_curve(KNeighborsClassifier(1), data.X, data.y, **options)
-    check_curve(curve, sizes, expected)
+    checks.check_curve(curve, sizes, expected)
 
 
 @every_distance_tie
@@ -147,7 +139,7 @@ def test_the_comparison_fails_on_the_wrong_k():
 def test_the_comparison_fails_on_the_wrong_law():
     data = dataset("no ties", "3 classes")
     with pytest.raises(AssertionError):
-        check_accuracy(data, FixedSize(5), oracle.fixed_size(data.n, 4), 3)
+        checks.check_accuracy(data, FixedSize(5), oracle.fixed_size(data.n, 4), 3)
 
 
 def test_the_treatment_of_ties_shows_on_tied_data():

@@ -14,10 +14,11 @@ from oracle.checks import (
     check_recall,
     check_validation_curve,
     every_distance_tie,
+    every_geometry,
     every_tie,
     ks_to_try,
 )
-from oracle.datasets import GEOMETRIES, dataset
+from oracle.datasets import dataset
 from oracle.laws import name_of
 
 GROUPS = {
@@ -48,7 +49,7 @@ every_grouping = pytest.mark.parametrize("groups", GROUPS.values(), ids=GROUPS.k
 @every_law
 @every_grouping
 @pytest.mark.parametrize("labels", LABELLED)
-@pytest.mark.parametrize("points", GEOMETRIES)
+@every_geometry
 def test_every_field_for_every_k(points, labels, groups, cv, n_test, n_train, ties):
     data = dataset(points, labels)
     law = oracle.group_subsets(groups, n_test, n_train)
@@ -59,7 +60,7 @@ def test_every_field_for_every_k(points, labels, groups, cv, n_test, n_train, ti
 @every_distance_tie
 @every_law
 @every_grouping
-@pytest.mark.parametrize("points", GEOMETRIES)
+@every_geometry
 def test_recall_at_every_rank(points, groups, cv, n_test, n_train, distance_ties):
     data = dataset(points, "3 classes")
     law = oracle.group_subsets(groups, n_test, n_train)

@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 
 from allsplits import UNNClassifier
-from oracle.unn import (
-    LOSSES,
-    WEIGHTS,
-    best_step,
-    edge_matrix,
-    global_minimum,
-    noisy_case,
-    risk,
-)
+from oracle.unn import LOSSES, WEIGHTS, best_step, edge_matrix, global_minimum, noisy_case, risk
 
 ALL_LOSSES = list(LOSSES)
 CHOOSERS = ["boosting", "lazy", "mixed"]

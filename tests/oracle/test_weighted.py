@@ -10,12 +10,7 @@ from allsplits import ClassCounts, evaluate, learning_curve, validation_curve
 from allsplits.exact.weighted import votes as weighted_votes
 from oracle import enumerate as oracle
 from oracle.checks import check_curve, every_distance_tie, every_tie, ks_to_try, smallest_train
-from oracle.compare import (
-    assert_close,
-    assert_matches,
-    assert_matches_exactly,
-    assert_within_bound,
-)
+from oracle.compare import assert_close, assert_matches, assert_matches_exactly, assert_within_bound
 from oracle.datasets import POINTS, dataset
 from oracle.laws import CORE_FIXED_SIZE_LAWS, OTHER_FIXED_SIZE_LAWS, name_of
 from oracle.test_class_counts import CASES

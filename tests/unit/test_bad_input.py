@@ -15,13 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from allsplits import (
-    FixedSize,
-    evaluate,
-    learning_curve,
-    order_neighbors,
-    validation_curve,
-)
+from allsplits import FixedSize, evaluate, learning_curve, order_neighbors, validation_curve
 from unit.refused import refused
 
 N = 12

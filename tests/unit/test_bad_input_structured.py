@@ -2,28 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.model_selection import (
-    GroupShuffleSplit,
-    KFold,
-    LeaveOneGroupOut,
-    LeaveOneOut,
-    LeavePGroupsOut,
-    RepeatedStratifiedKFold,
-    StratifiedKFold,
-    StratifiedShuffleSplit,
-)
+from sklearn import model_selection as splitters
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import (
-    Bernoulli,
-    Bootstrap,
-    ClassCounts,
-    Episodes,
-    cmc_curve,
-    evaluate,
-    learning_curve,
-)
+from allsplits import cmc_curve, evaluate, learning_curve
 from allsplits.exceptions import UnsupportedError
+from allsplits.splits import Bernoulli, Bootstrap, ClassCounts, Episodes
 from unit.refused import refused
 
 N = 12
@@ -41,9 +25,12 @@ BAD_LAWS = {
     "negative count": (ClassCounts({0: -1, 1: 1, 2: 1}), ["-1"]),
     "a fraction of a class": (ClassCounts(1.5), ["1.5"]),
     "counts as a word": (ClassCounts("one"), ["one"]),
-    "too many folds for every class": (StratifiedKFold(6), ["n_splits", "6", "5"]),
-    "too many folds in all": (RepeatedStratifiedKFold(n_splits=13), ["n_splits", "13"]),
-    "shuffle too small for the classes": (StratifiedShuffleSplit(test_size=2), ["2", "3"]),
+    "too many folds for every class": (splitters.StratifiedKFold(6), ["n_splits", "6", "5"]),
+    "too many folds in all": (splitters.RepeatedStratifiedKFold(n_splits=13), ["n_splits", "13"]),
+    "shuffle too small for the classes": (
+        splitters.StratifiedShuffleSplit(test_size=2),
+        ["2", "3"],
+    ),
     "more ways than classes": (Episodes(4, 1), ["n_way", "3", "4"]),
     "one way": (Episodes(1, 1), ["n_way", "2", "1"]),
     "more shots than items": (Episodes(2, 4), ["k_shot", "3", "4"]),
@@ -52,9 +39,9 @@ BAD_LAWS = {
     "probability zero": (Bernoulli(0.0), ["q", "0.0"]),
     "probability above one": (Bernoulli(1.5), ["q", "1.5"]),
     "probability in words": (Bernoulli("half"), ["q", "half"]),
-    "no groups": (LeaveOneGroupOut(), ["groups", "None"]),
-    "no groups to shuffle": (GroupShuffleSplit(test_size=1), ["groups", "None"]),
-    "no groups to leave out": (LeavePGroupsOut(2), ["groups", "None"]),
+    "no groups": (splitters.LeaveOneGroupOut(), ["groups", "None"]),
+    "no groups to shuffle": (splitters.GroupShuffleSplit(test_size=1), ["groups", "None"]),
+    "no groups to leave out": (splitters.LeavePGroupsOut(2), ["groups", "None"]),
 }
 
 
@@ -66,11 +53,11 @@ def test_laws(cv, words):
 @pytest.mark.parametrize(
     ("cv", "groups", "words"),
     [
-        (LeaveOneGroupOut(), np.zeros(N), ["groups", "2", "1"]),
-        (LeavePGroupsOut(3), np.arange(N) % 3, ["groups", "3"]),
-        (GroupShuffleSplit(test_size=3), np.arange(N) % 3, ["groups", "3"]),
-        (LeaveOneGroupOut(), np.arange(N - 1) % 3, ["groups", "12", "11"]),
-        (LeaveOneGroupOut(), np.zeros((N, 2)), ["groups"]),
+        (splitters.LeaveOneGroupOut(), np.zeros(N), ["groups", "2", "1"]),
+        (splitters.LeavePGroupsOut(3), np.arange(N) % 3, ["groups", "3"]),
+        (splitters.GroupShuffleSplit(test_size=3), np.arange(N) % 3, ["groups", "3"]),
+        (splitters.LeaveOneGroupOut(), np.arange(N - 1) % 3, ["groups", "12", "11"]),
+        (splitters.LeaveOneGroupOut(), np.zeros((N, 2)), ["groups"]),
     ],
     ids=["one group", "all groups out", "all groups in the test", "too short", "two columns"],
 )
@@ -79,7 +66,7 @@ def test_groups(cv, groups, words):
 
 
 @pytest.mark.parametrize(
-    "cv", [ClassCounts(1), StratifiedShuffleSplit(test_size=4), Episodes(2, 1)], ids=str
+    "cv", [ClassCounts(1), splitters.StratifiedShuffleSplit(test_size=4), Episodes(2, 1)], ids=str
 )
 def test_a_class_of_one_sample_cannot_be_both_trained_on_and_tested(cv):
     alone = y.copy()
@@ -89,7 +76,11 @@ def test_a_class_of_one_sample_cannot_be_both_trained_on_and_tested(cv):
 
 @pytest.mark.parametrize(
     ("cv", "k", "largest"),
-    [(ClassCounts(1), 4, 3), (StratifiedKFold(2), 7, 6), (LeaveOneGroupOut(), 9, 8)],
+    [
+        (ClassCounts(1), 4, 3),
+        (splitters.StratifiedKFold(2), 7, 6),
+        (splitters.LeaveOneGroupOut(), 9, 8),
+    ],
     ids=str,
 )
 def test_more_neighbours_than_training_samples(cv, k, largest):
@@ -105,7 +96,12 @@ def test_more_neighbours_than_training_samples(cv, k, largest):
 
 @pytest.mark.parametrize(
     "cv",
-    [ClassCounts(1), StratifiedKFold(2), StratifiedShuffleSplit(test_size=4), Episodes(2, 1)],
+    [
+        ClassCounts(1),
+        splitters.StratifiedKFold(2),
+        splitters.StratifiedShuffleSplit(test_size=4),
+        Episodes(2, 1),
+    ],
     ids=str,
 )
 def test_laws_of_classes_need_classes(cv):
@@ -116,7 +112,9 @@ def test_laws_of_classes_need_classes(cv):
 @pytest.mark.parametrize("scoring", ["accuracy", "recall@2", "r2"])
 def test_scorings_of_regression(scoring):
     refused(
-        lambda: evaluate(KNeighborsRegressor(1), X, X[:, 0], cv=KFold(3), scoring=scoring),
+        lambda: evaluate(
+            KNeighborsRegressor(1), X, X[:, 0], cv=splitters.KFold(3), scoring=scoring
+        ),
         "scoring",
         "neg_mean_squared_error",
         scoring,
@@ -125,7 +123,7 @@ def test_scorings_of_regression(scoring):
 
 def test_scorings_of_classification():
     refused(
-        lambda: evaluate(KNN, X, y, cv=LeaveOneOut(), scoring="neg_mean_squared_error"),
+        lambda: evaluate(KNN, X, y, cv=splitters.LeaveOneOut(), scoring="neg_mean_squared_error"),
         "scoring",
         "accuracy",
         "neg_mean_squared_error",
@@ -138,13 +136,13 @@ def test_scorings_of_classification():
     ids=["NaN", "infinity", "words", "too short", "two columns"],
 )
 def test_targets(targets):
-    refused(lambda: evaluate(KNeighborsRegressor(1), X, targets, cv=KFold(3)), "y")
+    refused(lambda: evaluate(KNeighborsRegressor(1), X, targets, cv=splitters.KFold(3)), "y")
 
 
 def test_a_pair_without_a_formula_says_what_has_one():
     """Weighted votes are asked of every law; each error names what can be done instead."""
     weighted = KNeighborsClassifier(3, weights="distance")
-    for cv in (LeaveOneGroupOut(), Bernoulli(0.5), Bootstrap()):
+    for cv in (splitters.LeaveOneGroupOut(), Bernoulli(0.5), Bootstrap()):
         with pytest.raises(UnsupportedError, match=r"weights='distance'.*KFold.*weights='uniform'"):
             evaluate(weighted, X, y, cv=cv, groups=np.arange(N) % 4)
 

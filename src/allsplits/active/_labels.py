@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Number
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from allsplits._validation import check_column, check_labels
+from allsplits._validation import check_column, check_labels, missing_values
 from allsplits.exceptions import InvalidInputError
 
 
@@ -21,6 +21,13 @@ class PartialLabels:
     rows: NDArray[np.intp]
     classes: NDArray[Any]
     codes: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, n_samples: int, rows: NDArray[np.intp], labels: NDArray[Any]) -> Self:
+        """The labels of these rows; raises if they are not of one kind."""
+        if len(rows) == 0:
+            return cls(n_samples, rows, np.empty(0), np.empty(0, dtype=np.int32))
+        return cls(n_samples, rows, *check_labels(labels, len(rows), several=False))
 
     @property
     def unlabelled(self) -> NDArray[np.intp]:
@@ -38,14 +45,12 @@ def read_labels(y: Any, n_samples: int, missing_label: Any = None) -> PartialLab
         column[:] = y
         y = column
     column = check_column("y", y, n_samples)
-    known = ~_missing(column, missing_label)
-    rows = np.flatnonzero(known)
-    if len(rows) == 0:
-        return PartialLabels(n_samples, rows, np.empty(0), np.empty(0, dtype=np.int32))
-    labels = column[known]
+    missing = missing_values(column)
+    if missing_label is not None:
+        missing |= np.array([value == missing_label for value in column.tolist()], dtype=bool)
+    labels = column[~missing]
     labels = plain_labels(labels.tolist()) if labels.dtype.kind == "O" else labels
-    classes, codes = check_labels(labels, len(rows), several=False)
-    return PartialLabels(n_samples, rows, classes, codes)
+    return PartialLabels.of(n_samples, np.flatnonzero(~missing), labels)
 
 
 def read_start(y: Any, n_samples: int, missing_label: Any) -> PartialLabels:
@@ -79,23 +84,3 @@ def plain_labels(labels: Sequence[Any]) -> NDArray[Any]:
             f"y must hold class labels of one kind, text or numbers; got {sorted(kinds)}"
         )
     return np.array(labels)
-
-
-def _missing(column: NDArray[Any], missing_label: Any) -> NDArray[np.bool_]:
-    missing: NDArray[np.bool_]
-    if column.dtype.kind == "f":
-        missing = np.isnan(column)
-    elif column.dtype.kind == "O":
-        missing = np.array([_is_missing(value) for value in column.tolist()], dtype=bool)
-    else:
-        missing = np.zeros(len(column), dtype=bool)
-    if missing_label is not None:
-        missing |= np.array([value == missing_label for value in column.tolist()], dtype=bool)
-    return missing
-
-
-def _is_missing(value: Any) -> bool:
-    # pandas' own marks of a missing value refuse to be compared.
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, (float, np.floating)) and bool(np.isnan(value))

@@ -1,24 +1,26 @@
 """`ActiveLearner`: a labelling effort from the first label to the last, safe against crashes."""
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import KW_ONLY
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from allsplits._constructor import stores_parameters
 from allsplits._frames import make_frame, row_names
 from allsplits._threads import thread_count
 from allsplits._validation import check_flag, check_parameters, check_points, check_same_rows
 from allsplits.active._autosave import Autosave, resolve, save_once
 from allsplits.active._candidates import Candidates
 from allsplits.active._labels import read_start, read_taught
+from allsplits.active._query import CommitteeEstimator
 from allsplits.active._rows import read_rows
 from allsplits.active._saved import SavedLearner, damaged
 from allsplits.active._state import Round, State
@@ -26,13 +28,13 @@ from allsplits.active._store import fingerprint, to_plain
 from allsplits.active._tuning import choose_neighbors, read_neighbors
 from allsplits.active._turns import Turns
 from allsplits.active._votes import ask_committee, choose_batch
-from allsplits.exact import Options, Voters
+from allsplits.exact import Voters
 from allsplits.exceptions import AllSplitsError, InvalidInputError
-from allsplits.model_selection._options import check_options
-from allsplits.orders import Metric, Reference
+from allsplits.orders import Reference
 
 
-class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@stores_parameters
+class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
     """Labelled samples, a pool, and which of the pool to label next.
 
     `fit` starts with whatever labels there are, `ask` names the samples that the committee of all
@@ -92,38 +94,11 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     (40, 0.97)
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | Iterable[int] = tuple(range(1, 31)),
-        *,
-        leave_out: int = 1,
-        tune_leave_out: int = 10,
-        utility: Literal["agreement", "entropy", "margin"] = "agreement",
-        diversity: int = 1,
-        metric: str | Callable[..., float] = "minkowski",
-        metric_params: Mapping[str, Any] | None = None,
-        missing_label: Any = None,
-        distance_ties: Literal["average", "index"] = "average",
-        label_ties: Literal["first", "share"] = "first",
-        autosave: str | Path | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.leave_out = leave_out
-        self.tune_leave_out = tune_leave_out
-        self.utility = utility
-        self.diversity = diversity
-        self.metric = metric
-        self.metric_params = metric_params
-        self.missing_label = missing_label
-        self.distance_ties = distance_ties
-        self.label_ties = label_ties
-        self.autosave = autosave
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    n_neighbors: int | Iterable[int] = tuple(range(1, 31))
+    _: KW_ONLY
+    leave_out: int = 1
+    tune_leave_out: int = 10
+    autosave: str | Path | None = None
 
     # ---------------------------------------------------------------- start
 
@@ -167,7 +142,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._turns = Turns()
 
     def _read_points(self, X: Any) -> NDArray[np.float64]:
-        metric = Metric.resolve(self.metric, metric_params=self.metric_params)
+        metric = self._resolve_metric()
         finite: bool | str = "allow-nan" if metric.allows_nan else True
         points = validate_data(
             self, X, dtype=np.float64, ensure_min_samples=2, ensure_all_finite=finite
@@ -214,7 +189,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         k = state.rounds[-1].n_neighbors
         found = Candidates(self._points, self._metric, labels.rows, pool, state.n_samples)
         reference = self._points[labels.rows]
-        options = replace(self._options(), progress=self.progress)
+        options = self._options(progress=self.progress)
         votes = ask_committee(found, labels, k, self.leave_out, reference, options)
         positions, _ = choose_batch(votes, self.utility, self.diversity, size, rng)
         return pool[positions]
@@ -463,11 +438,6 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _candidates(self) -> list[int]:
         return read_neighbors(self.n_neighbors)
 
-    def _options(self) -> Options:
-        return check_options(
-            distance_ties=self.distance_ties, label_ties=self.label_ties, n_jobs=self.n_jobs
-        )
-
     def _check_fits(self, n_samples: int) -> None:
         smallest = self._candidates()[0]
         if smallest > n_samples:
@@ -481,7 +451,7 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = ("leave_out", "tune_leave_out", "diversity", "utility", "progress")
         check_parameters(**{name: getattr(self, name) for name in names})
         self._options()
-        Metric.resolve(self.metric, metric_params=self.metric_params)
+        self._resolve_metric()
         if self.autosave is not None:
             to_plain("metric (with autosave)", self.metric)
             to_plain("metric_params (with autosave)", self.metric_params)

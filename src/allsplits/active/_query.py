@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
+from allsplits._constructor import stores_parameters
 from allsplits._validation import check_count, check_parameters, check_points
 from allsplits.active._candidates import read_candidates
 from allsplits.active._labels import read_labels
@@ -22,7 +24,34 @@ from allsplits.orders import Metric
 Floats = NDArray[np.float64]
 
 
-class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
+@stores_parameters
+class CommitteeEstimator(BaseEstimator):  # type: ignore[misc]
+    """The parameters of a committee, but for who its members are."""
+
+    _: KW_ONLY
+    utility: Literal["agreement", "entropy", "margin"] = "agreement"
+    diversity: int = 1
+    metric: str | Callable[..., float] = "minkowski"
+    metric_params: Mapping[str, Any] | None = None
+    missing_label: Any = None
+    distance_ties: Literal["average", "index"] = "average"
+    label_ties: Literal["first", "share"] = "first"
+    random_state: Any = None
+    n_jobs: int | None = None
+    progress: bool = False
+
+    def _options(self, *, progress: bool = False) -> Options:
+        return check_options(
+            distance_ties=self.distance_ties, label_ties=self.label_ties, n_jobs=self.n_jobs,
+            progress=progress,
+        )  # fmt: skip
+
+    def _resolve_metric(self) -> Metric:
+        return Metric.resolve(self.metric, metric_params=self.metric_params)
+
+
+@stores_parameters
+class CommitteeQuery(CommitteeEstimator):
     """Query by the committee of all C(n, p) nearest-neighbour classifiers, in closed form.
 
     Each member is trained on all but p of the n labelled samples. The candidates on which the
@@ -71,47 +100,14 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
     array([5])
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        leave_out: int = 1,
-        *,
-        utility: Literal["agreement", "entropy", "margin"] = "agreement",
-        diversity: int = 1,
-        metric: str | Callable[..., float] = "minkowski",
-        metric_params: Mapping[str, Any] | None = None,
-        missing_label: Any = None,
-        distance_ties: Literal["average", "index"] = "average",
-        label_ties: Literal["first", "share"] = "first",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.leave_out = leave_out
-        self.utility = utility
-        self.diversity = diversity
-        self.metric = metric
-        self.metric_params = metric_params
-        self.missing_label = missing_label
-        self.distance_ties = distance_ties
-        self.label_ties = label_ties
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    n_neighbors: int = 5
+    leave_out: int = 1
 
     def shares(self, X: Any, y: Any, candidates: Any = None) -> Floats:
-        """Share of the committee for each class.
+        """Share of the committee for each class, shape (n_candidates, n_classes).
 
-        Parameters
-        ----------
-        X, y, candidates :
-            As in `query`.
-
-        Returns
-        -------
-        ndarray of shape (n_candidates, n_classes)
-            Classes in the order of ``numpy.unique`` of the known labels.
+        The parameters are those of `query`. Classes are in the order of ``numpy.unique`` of the
+        known labels.
         """
         return self._votes(X, y, candidates, cold_start=False).shares
 
@@ -119,16 +115,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
         """How much the members agree, from 0 (all classes get equal shares) to 1 (all agree).
 
         With C classes it is (C · largest share - 1) / (C - 1): for two classes the paper's
-        2 · |share - 1/2|.
-
-        Parameters
-        ----------
-        X, y, candidates :
-            As in `query`.
-
-        Returns
-        -------
-        ndarray of shape (n_candidates,)
+        2 · |share - 1/2|. The parameters are those of `query`; the shape is (n_candidates,).
         """
         return agreement_of(self.shares(X, y, candidates))
 
@@ -208,11 +195,7 @@ class CommitteeQuery(BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> tuple[Options, Metric]:
         check_count("n_neighbors", self.n_neighbors, at_least=1)
         check_parameters(leave_out=self.leave_out, diversity=self.diversity, utility=self.utility)
-        options = check_options(
-            distance_ties=self.distance_ties, label_ties=self.label_ties, n_jobs=self.n_jobs,
-            progress=self.progress,
-        )  # fmt: skip
-        return options, Metric.resolve(self.metric, metric_params=self.metric_params)
+        return self._options(progress=self.progress), self._resolve_metric()
 
     def _check_committee(self, n_labelled: int) -> None:
         if self.n_neighbors > n_labelled - self.leave_out:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._validation import check_labels
 from allsplits.active._labels import PartialLabels, plain_labels
 
 
@@ -73,11 +72,8 @@ class State:
     def partial_labels(self) -> PartialLabels:
         """The labelled rows with their classes; raises if labels are not of one kind."""
         rows = self.rows
-        if len(rows) == 0:
-            return PartialLabels(self.n_samples, rows, np.empty(0), np.empty(0, dtype=np.int32))
         labels = plain_labels([self.labels[i] for i in rows.tolist()])
-        classes, codes = check_labels(labels, len(rows), several=False)
-        return PartialLabels(self.n_samples, rows, classes, codes)
+        return PartialLabels.of(self.n_samples, rows, labels)
 
     def table(self) -> dict[str, list[Any]]:
         """Columns with one value per sample."""

@@ -1,5 +1,9 @@
-"""Asking the committee about candidates, block by block, and choosing a batch of them."""
+"""Asking the committee about candidates, block by block, and choosing a batch of them.
 
+The most useful are chosen, ties at random, spread out if asked for.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,13 +12,13 @@ from numpy.typing import NDArray
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
 from allsplits.active._candidates import Candidates
-from allsplits.active._choose import farthest_first, most_useful
 from allsplits.active._labels import PartialLabels
 from allsplits.active._utility import UTILITIES
 from allsplits.exact import Options
 from allsplits.exact.laws.fixed_size.committee import Committee
 from allsplits.orders import Reference
 
+Numbers = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
 
@@ -58,7 +62,7 @@ def ask_committee(
 
 def choose_batch(
     votes: Votes, utility: str, diversity: int, size: int, rng: np.random.RandomState
-) -> tuple[NDArray[np.intp], Floats]:
+) -> tuple[Numbers, Floats]:
     """Positions of the chosen candidates, and the utilities of all."""
     utilities = UTILITIES[utility](votes.shares)
     # -s ln s turns an error of 1e-14 near s = 0 into one of 3e-13; the classes' errors add up.
@@ -68,3 +72,41 @@ def choose_batch(
     if diversity > 1:
         positions = farthest_first(positions, size, votes.candidates.distances_to(positions))
     return positions, utilities
+
+
+def most_useful(
+    utilities: Floats, size: int, tolerance: float, rng: np.random.RandomState
+) -> Numbers:
+    """Positions of the `size` largest utilities, largest first.
+
+    Utilities that differ by no more than `tolerance` are equal but for rounding: which of them
+    comes first, or at all, is drawn at random.
+    """
+    last = np.partition(utilities, -size)[-size]
+    shuffled = rng.permutation(np.flatnonzero(utilities >= last - tolerance))
+    values = utilities[shuffled]
+    best_first = np.argsort(-values, kind="stable")
+    # Runs of equal values, in the random order they were drawn in.
+    falls = np.diff(values[best_first], prepend=np.inf) < -tolerance
+    run = np.empty(len(shuffled), dtype=np.intp)
+    run[best_first] = np.cumsum(falls)
+    return shuffled[np.argsort(run, kind="stable")[:size]]
+
+
+def farthest_first(
+    shortlist: Numbers, size: int, distances_from: Callable[[int], Floats]
+) -> Numbers:
+    """`size` of the shortlist: its first, then each time the one farthest from those chosen.
+
+    ``distances_from(i)`` are the distances of the whole shortlist to its member i. Among equally
+    far ones the earlier in the list is taken; no member is taken twice.
+    """
+    chosen = [0]
+    nearest = distances_from(0).copy()
+    nearest[0] = -1.0
+    while len(chosen) < size:
+        following = int(np.argmax(nearest))
+        chosen.append(following)
+        nearest = np.minimum(nearest, distances_from(following))
+        nearest[following] = -1.0
+    return shortlist[chosen]

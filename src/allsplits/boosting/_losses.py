@@ -19,13 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from allsplits.boosting._kernel_types import LossCode
-from allsplits.boosting._kernels_losses import (
-    CUSTOM,
-    EXPONENTIAL,
-    LOGISTIC,
-    SQUARED,
-    loss_curves,
-)
+from allsplits.boosting._kernels_losses import CUSTOM, EXPONENTIAL, LOGISTIC, SQUARED, loss_curves
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
 _KINDS = {"exponential": EXPONENTIAL, "squared": SQUARED, "logistic": LOGISTIC}

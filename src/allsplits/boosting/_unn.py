@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from allsplits._constructor import stores_parameters
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_not_negative, check_parameters
@@ -43,7 +44,34 @@ class Training:
     near: Neighborhoods
 
 
-class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@stores_parameters
+class Boosting(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The parameters of boosting, however k and θ are found."""
+
+    _: KW_ONLY
+    loss: Literal["exponential", "squared", "logistic"] | Loss = "exponential"
+    chooser: Chooser = "boosting"
+    smoothing: bool | float = True
+    n_rounds: int | None = None
+    tol: float | None = None
+    metric: str | Callable[..., float] = "minkowski"
+    p: float = 2
+    metric_params: Mapping[str, Any] | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    progress: bool = False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.allow_nan = self.metric == "nan_euclidean"
+        return tags
+
+
+@stores_parameters
+class UNNClassifier(Boosting):
     """Nearest neighbours with boosted votes (Universal Nearest Neighbors).
 
     Each training example learns, for each class, how much its vote counts: the leverages minimise
@@ -121,44 +149,9 @@ class UNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     (22, 0.96)
     """
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        loss: Literal["exponential", "squared", "logistic"] | Loss = "exponential",
-        theta: float = 1.0,
-        chooser: Chooser = "boosting",
-        smoothing: bool | float = True,
-        n_rounds: int | None = None,
-        tol: float | None = None,
-        metric: str | Callable[..., float] = "minkowski",
-        p: float = 2,
-        metric_params: Mapping[str, Any] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.loss = loss
-        self.theta = theta
-        self.chooser = chooser
-        self.smoothing = smoothing
-        self.n_rounds = n_rounds
-        self.tol = tol
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.allow_nan = self.metric == "nan_euclidean"
-        return tags
+    n_neighbors: int = 5
+    _: KW_ONLY
+    theta: float = 1.0
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the leverages.

@@ -4,33 +4,29 @@ Boosting goes on from where it was: the rounds of a small θ are the first round
 each fold needs one neighbour search, and one training for each k.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, Self
+from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from allsplits._constructor import stores_parameters
 from allsplits._progress import progress_bar
 from allsplits._threads import map_row_ranges, thread_count
 from allsplits._validation import check_counts, check_fraction, keep_fitting
-from allsplits.boosting._boost import Chooser, History, Neighborhoods, boost
-from allsplits.boosting._losses import Loss
+from allsplits.boosting._boost import History, Neighborhoods, boost
 from allsplits.boosting._scores import ThetaScores
 from allsplits.boosting._targets import Targets, read_new, read_training
-from allsplits.boosting._unn import Training, UNNClassifier
+from allsplits.boosting._unn import Boosting, Training, UNNClassifier
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
-_SHARED = (
-    "loss", "chooser", "smoothing", "n_rounds", "tol", "metric", "p", "metric_params",
-    "random_state", "n_jobs",
-)  # fmt: skip
 
-
-class UNNClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@stores_parameters
+class UNNClassifierCV(Boosting):
     """`UNNClassifier` that chooses its number of neighbours and θ by cross-validation.
 
     Unlike votes that all count the same, boosted votes are learnt from each training set, so there
@@ -63,10 +59,8 @@ class UNNClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Scores of all candidates, with `frame()` and `plot()`.
     best_estimator_ : UNNClassifier
         The chosen classifier, fitted on all samples.
-    classes_ : ndarray
-        The class labels.
-    n_features_in_ : int
-        Number of features seen in `fit`.
+    classes_, n_features_in_ :
+        As in `UNNClassifier`.
 
     Examples
     --------
@@ -78,58 +72,19 @@ class UNNClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ThetaScores(2 × 3 pairs, 5 folds: best accuracy ... at n_neighbors=..., theta=...)
     """
 
-    def __init__(
-        self,
-        n_neighbors: int | Iterable[int] = (1, 3, 5, 10, 15),
-        *,
-        theta: float | Iterable[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
-        cv: Any = None,
-        scoring: str | Callable[..., float] | None = None,
-        loss: Literal["exponential", "squared", "logistic"] | Loss = "exponential",
-        chooser: Chooser = "boosting",
-        smoothing: bool | float = True,
-        n_rounds: int | None = None,
-        tol: float | None = None,
-        metric: str | Callable[..., float] = "minkowski",
-        p: float = 2,
-        metric_params: Mapping[str, Any] | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.theta = theta
-        self.cv = cv
-        self.scoring = scoring
-        self.loss = loss
-        self.chooser = chooser
-        self.smoothing = smoothing
-        self.n_rounds = n_rounds
-        self.tol = tol
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        ours = UNNClassifier(metric=self.metric).__sklearn_tags__()
-        tags.classifier_tags = ours.classifier_tags
-        tags.target_tags = ours.target_tags
-        tags.input_tags = ours.input_tags
-        return tags
+    n_neighbors: int | Iterable[int] = (1, 3, 5, 10, 15)
+    _: KW_ONLY
+    theta: float | Iterable[float] = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    cv: Any = None
+    scoring: str | Callable[..., float] | None = None
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Choose n_neighbors and theta by cross-validation, then fit on all samples.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Training samples; distances (n_samples, n_samples) with ``metric="precomputed"``.
-        y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or an indicator matrix of several labels.
+        X, y :
+            As in `UNNClassifier.fit`.
         groups : array-like of shape (n_samples,), default=None
             Groups, for splitters that need them.
         """
@@ -148,8 +103,8 @@ class UNNClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _model(self, k: int, theta: float) -> UNNClassifier:
-        shared = {name: getattr(self, name) for name in _SHARED}
-        return UNNClassifier(k, theta=theta, **shared)
+        shared = {name: getattr(self, name) for name in Boosting().get_params()}
+        return UNNClassifier(k, theta=theta, **{**shared, "progress": False})
 
     def _score(
         self,
@@ -216,25 +171,23 @@ class UNNClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Labels of new samples."""
-        return self._fitted().predict(self._new(X))
+        points = self._new(X)
+        return self.best_estimator_.predict(points)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the classes; see `UNNClassifier.predict_proba`."""
-        return self._fitted().predict_proba(self._new(X))
+        points = self._new(X)
+        return self.best_estimator_.predict_proba(points)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Leveraged votes of the nearest prototypes."""
-        return self._fitted().decision_function(self._new(X))
+        points = self._new(X)
+        return self.best_estimator_.decision_function(points)
 
     @property
     def classes_(self) -> NDArray[Any]:
         """The class labels."""
         return self.best_estimator_.classes_
-
-    def _fitted(self) -> UNNClassifier:
-        check_is_fitted(self)
-        model: UNNClassifier = self.best_estimator_
-        return model
 
     def _new(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)

@@ -35,14 +35,12 @@ File = Annotated[
     ),
 ]
 Target = Annotated[
-    str | None,
-    typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict."),
+    str | None, typer.Option("--target", "-t", metavar="COLUMN", help="The column to predict.")
 ]
 Labels = Annotated[
     str | None,
     typer.Option(
-        metavar="FILE",
-        help="A second file with the target, row by row, if it is not in FILE.",
+        metavar="FILE", help="A second file with the target, row by row, if it is not in FILE."
     ),
 ]
 Drop = Annotated[

@@ -99,9 +99,9 @@ class Screen:
         """Print a line that must not be broken: a command, a path."""
         self.out.print(printable(text, keep="\n"), soft_wrap=True)
 
-    def note(self, text: str) -> None:
-        """Print a note, unless quiet."""
-        if not self.quiet:
+    def note(self, *texts: str) -> None:
+        """Print notes, unless quiet."""
+        for text in () if self.quiet else texts:
             self.err.print(f"note: {printable(text, keep=chr(10))}", soft_wrap=True)
 
     def json(self, document: dict[str, Any]) -> None:

@@ -82,8 +82,7 @@ def compare(
     models = (first, labelled, k), (second, other, other_k or k)
     found = _compared(screen, way, models, confidence)
     notes = list(dict.fromkeys([*labelled.data.notes, *other.data.notes]))
-    for text in notes:
-        screen.note(text)
+    screen.note(*notes)
     file = source.file
     names = _names(file, k, first), _names(other_features or file, other_k or k, second)
     if json:

@@ -76,8 +76,7 @@ def condense(
         kept_right: Any = None if reduce is Reduction.NONE else reduce.value
         model = kind(reduce=kept_right, progress=screen.progress)
         model.fit(labelled.data.X, labelled.y)
-    for text in labelled.data.notes:
-        screen.note(text)
+    screen.note(*labelled.data.notes)
     kept = model.sample_indices_
     if output != STDIN or not json:
         write_table("--output", output, labelled.data.frame[kept.tolist()])

@@ -87,8 +87,7 @@ def run_curve(screen: Screen, source: Source, model: Model, wanted: Wanted) -> N
     task = model.task(screen, labelled, parse_cv("loo"), k)
     with screen.noting(labelled.data.notes):
         found = task.over_sizes(sizes, stratify=wanted.per_class)
-    for text in labelled.data.notes:
-        screen.note(text)
+    screen.note(*labelled.data.notes)
     if output is not None:
         _write(found, output)
     if wanted.json:

@@ -116,8 +116,7 @@ def run_evaluate(screen: Screen, source: Source, model: Model, wanted: Wanted) -
         write_report(
             screen, labelled, task, best, curve, path=wanted.report, image_shape=image_shape
         )  # fmt: skip
-    for text in labelled.data.notes:
-        screen.note(text)
+    screen.note(*labelled.data.notes)
     if wanted.json:
         screen.json(_document(labelled, best, curve, wanted.hardest))
     else:

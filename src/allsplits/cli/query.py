@@ -150,8 +150,7 @@ def query(
         )  # fmt: skip
     with screen.noting(pool.notes):
         rows = _ask(strategy, pool, min(number, len(pool.candidates)), k + leave_out)
-    for text in pool.notes:
-        screen.note(text)
+    screen.note(*pool.notes)
     if len(pool.candidates) < number:
         screen.note(f"there are only {len(pool.candidates)} rows to choose from")
     _show(screen, pool, rows, output, json)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from allsplits._threads import map_row_ranges, thread_count
+from allsplits._validation import check_size
 from allsplits.exceptions import InvalidInputError
 from allsplits.lazy._kernels import constant_paths
-from allsplits.lazy._limits import check_targets_size
 
 
 def local_constant_path(
@@ -58,7 +58,7 @@ def local_constant_path(
             "y_sorted must have shape (n_queries, n_neighbors) or (n_neighbors,); "
             f"got {values.shape}"
         )
-    check_targets_size(values, "y_sorted")
+    check_size("y_sorted", values)
     rows = np.ascontiguousarray(np.atleast_2d(values))
     predictions, loo_mse = np.empty(rows.shape), np.empty(rows.shape)
     map_row_ranges(

@@ -47,13 +47,3 @@ def check_spread(points: Array, queries: Array, degree: int, ridge: float) -> No
             f"X must not spread over more than {allowed:.3g} in a feature, beyond which {why}; "
             f"got {found:.3g}: rescale X{'' if degree == 0 else ' or raise ridge'}"
         )
-
-
-def check_targets_size(targets: Array, name: str = "y") -> None:
-    """Raise if squares of targets overflow."""
-    found = float(np.abs(targets).max())
-    if found > LARGEST_VALUE:
-        raise InvalidInputError(
-            f"{name} must hold values below {LARGEST_VALUE:g} in size so that squares stay finite; "
-            f"got {found:g}: rescale it"
-        )

@@ -96,31 +96,19 @@ def _one_per_degree(name: str, value: Any, degrees: list[int]) -> list[int]:
 
 def _size_range(degree: int, k_min: int, k_max: int, n_samples: int, n_features: int) -> SizeRange:
     terms = count_terms(n_features, degree)
-    if k_max > n_samples:
-        raise InvalidInputError(
-            f"k_max must be at most {n_samples}, the number of training samples; got {k_max} for "
-            f"degree {degree}"
-        )
-    if k_min > n_samples:
-        raise InvalidInputError(
-            f"k_min must be at most {n_samples}, the number of training samples; got {k_min} for "
-            f"degree {degree}"
-        )
+    for name, k in (("k_max", k_max), ("k_min", k_min)):
+        if k > n_samples:
+            raise InvalidInputError(
+                f"{name} must be at most {n_samples}, the number of training samples; got {k} for "
+                f"degree {degree}"
+            )
     if k_min and k_max and k_min > k_max:
         raise InvalidInputError(
             f"k_min must be at most k_max = {k_max} for degree {degree}; got {k_min}"
         )
-    high = k_max or min(max(_default_k_max(degree, terms), k_min), n_samples)
-    low = k_min or min(_default_k_min(degree, terms), high)
-    return SizeRange(degree, low, high)
-
-
-def _default_k_min(degree: int, terms: int) -> int:
-    return 3 if degree == 0 else 3 * terms
-
-
-def _default_k_max(degree: int, terms: int) -> int:
-    return 30 if degree == 0 else 8 * terms
+    smallest, largest = (3, 30) if degree == 0 else (3 * terms, 8 * terms)
+    high = k_max or min(max(largest, k_min), n_samples)
+    return SizeRange(degree, k_min or min(smallest, high), high)
 
 
 def _check_combine(combine: Any, n_models: int) -> int:

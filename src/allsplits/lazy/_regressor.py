@@ -11,6 +11,7 @@ Birattari & Bontempi (1999), *Lazy learning vs. Speedy Gonzales*.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -18,12 +19,19 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from allsplits._constructor import stores_parameters
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
-from allsplits._validation import check_count, check_parameters
+from allsplits._validation import (
+    check_count,
+    check_distances,
+    check_parameters,
+    check_size,
+    check_square,
+)
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.lazy._choice import ChosenModels, choose, join_choices
-from allsplits.lazy._limits import check_ridge, check_spread, check_targets_size
+from allsplits.lazy._limits import check_ridge, check_spread
 from allsplits.lazy._paths import LocalData, Paths, compute_paths
 from allsplits.lazy._plan import Plan, count_terms, make_plan
 from allsplits.lazy._results import LocalModels, LocalPaths
@@ -37,6 +45,7 @@ _ENTRIES_PER_BLOCK = 1 << 22
 _OPERATIONS_PER_BLOCK = 1 << 31
 
 
+@stores_parameters
 class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Local regression that chooses degree and size of the neighbourhood for every query.
 
@@ -99,30 +108,17 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     array([2.5, 4.6])
     """
 
-    def __init__(
-        self,
-        degrees: int | Sequence[int] = (0, 1),
-        *,
-        k_min: int | Sequence[int] | None = None,
-        k_max: int | Sequence[int] | None = None,
-        combine: Literal["best"] | int = "best",
-        ridge: float = 1e-6,
-        penalize_intercept: bool = False,
-        metric: str | Callable[..., float] = "minkowski",
-        p: float = 2,
-        metric_params: Mapping[str, Any] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.degrees = degrees
-        self.k_min = k_min
-        self.k_max = k_max
-        self.combine = combine
-        self.ridge = ridge
-        self.penalize_intercept = penalize_intercept
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
+    degrees: int | Sequence[int] = (0, 1)
+    _: KW_ONLY
+    k_min: int | Sequence[int] | None = None
+    k_max: int | Sequence[int] | None = None
+    combine: Literal["best"] | int = "best"
+    ridge: float = 1e-6
+    penalize_intercept: bool = False
+    metric: str | Callable[..., float] = "minkowski"
+    p: float = 2
+    metric_params: Mapping[str, Any] | None = None
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any) -> Self:
         """Check everything and keep the training data; the work is done for each query.
@@ -145,7 +141,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(X), -1)
         plan = make_plan(self.degrees, self.k_min, self.k_max, self.combine, *X.shape)
         self._check_geometry(X, metric, plan)
-        check_targets_size(targets)
+        check_size("y", targets)
         self._plan = plan
         self._data = LocalData(X, targets, float(self.ridge), not self.penalize_intercept)
         self._one_output = np.ndim(y) == 1
@@ -161,11 +157,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
                     "metric='precomputed' gives no coordinates for local polynomials: use "
                     f"degrees=0; got degrees={self.degrees!r}"
                 )
-            if X.shape[0] != X.shape[1]:
-                raise InvalidInputError(
-                    "X must be square with metric='precomputed' (n_samples × n_samples); "
-                    f"got {X.shape}"
-                )
+            check_square(X)
         check_spread(X, X, highest, float(self.ridge))
 
     def predict(
@@ -254,10 +246,8 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
 
     def _new(self, X: Any) -> Array:
         queries: Array = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        if self._search.metric.precomputed and queries.min() < 0:
-            raise InvalidInputError(
-                f"X must hold distances ≥ 0 with metric='precomputed'; got {queries.min()}"
-            )
+        if self._search.metric.precomputed:
+            check_distances(queries)
         check_spread(self._data.points, queries, self._plan.highest_degree, self._data.ridge)
         return queries
 

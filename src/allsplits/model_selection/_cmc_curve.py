@@ -64,6 +64,7 @@ def cmc_curve(
     Returns
     -------
     Curve
+        The recall at each rank.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._frames import make_frame
+from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import shown
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._evaluation import Evaluation
@@ -29,8 +29,6 @@ from allsplits.model_selection._interval import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from allsplits._frames import DataFrame
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +79,8 @@ class Comparison:
             "second": self.second.sample_scores,
             "difference": self.sample_differences,
         }
-        return make_frame(columns, backend, _common_names(self.first, self.second))
+        names = self.first.row_names
+        return make_frame(columns, backend, self.second.row_names if names is None else names)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw how the difference adds up: what the first gains, what it loses, the interval.
@@ -125,6 +124,7 @@ def compare(
     Returns
     -------
     Comparison
+        The difference with its interval, and the difference of every sample.
 
     Examples
     --------
@@ -180,10 +180,6 @@ def _check_pair(a: Any, b: Any) -> None:
                 f"row_names in another order, for example {shown(a.row_names[moved[0]])} and "
                 f"{shown(b.row_names[moved[0]])} in row {moved[0]}"
             )
-
-
-def _common_names(a: Evaluation, b: Evaluation) -> NDArray[Any] | None:
-    return a.row_names if a.row_names is not None else b.row_names
 
 
 def _common_groups(a: Evaluation, b: Evaluation) -> NDArray[Any] | None:

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._frames import make_frame
+from allsplits._frames import DataFrame, make_frame
 from allsplits.model_selection._choice import KNOWN, Choice, choose_best
 from allsplits.model_selection._scoring import in_digits
 from allsplits.orders import SearchReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from allsplits._frames import DataFrame
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -87,6 +87,7 @@ def evaluate(
     Returns
     -------
     Evaluation
+        The score, how far it may be off, and the part of every sample in it.
 
     Examples
     --------

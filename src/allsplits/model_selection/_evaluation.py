@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._frames import make_frame
+from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_count
 from allsplits.model_selection._interval import (
     Interval,
@@ -25,8 +25,6 @@ from allsplits.splits import Law
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from allsplits._frames import DataFrame
 
 
 def count_in_words(number: int) -> str:

@@ -50,6 +50,7 @@ def learning_curve(
     Returns
     -------
     Curve
+        One score for each size, in ``curve.x`` and ``curve.scores``.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """Nearest-neighbour estimators that choose their own parameters, as RidgeCV does for ridge."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY
 from itertools import product
 from typing import Any, ClassVar, Literal, Self
 
@@ -10,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from allsplits._constructor import stores_parameters
 from allsplits._threads import thread_count
 from allsplits._validation import (
     check_count,
@@ -29,37 +31,24 @@ from allsplits.model_selection._task import Task
 from allsplits.orders import Reference
 
 
+@stores_parameters
 class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
     """What both estimators share: candidates, the choice, and the chosen estimator."""
 
     _Estimator: ClassVar[type]
 
-    def __init__(
-        self,
-        n_neighbors: int | Iterable[int] = tuple(range(1, 51)),
-        *,
-        weights: Any = ("uniform",),
-        metric: str | Callable[..., float] | Sequence[Any] = ("minkowski",),
-        p: float = 2,
-        metric_params: Mapping[str, Any] | None = None,
-        cv: Any = None,
-        scoring: str | None = None,
-        distance_ties: Literal["average", "index"] = "average",
-        vote_tol: float = 1e-4,
-        max_states: int = 1 << 17,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.metric = metric
-        self.p = p
-        self.metric_params = metric_params
-        self.cv = cv
-        self.scoring = scoring
-        self.distance_ties = distance_ties
-        self.vote_tol = vote_tol
-        self.max_states = max_states
-        self.n_jobs = n_jobs
+    n_neighbors: int | Iterable[int] = tuple(range(1, 51))
+    _: KW_ONLY
+    weights: Any = ("uniform",)
+    metric: str | Callable[..., float] | Sequence[Any] = ("minkowski",)
+    p: float = 2
+    metric_params: Mapping[str, Any] | None = None
+    cv: Any = None
+    scoring: str | None = None
+    distance_ties: Literal["average", "index"] = "average"
+    vote_tol: float = 1e-4
+    max_states: int = 1 << 17
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Choose the parameters by exact scores over all splits and keep the training data.
@@ -177,6 +166,7 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         return points
 
 
+@stores_parameters
 class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[misc]
     """k-nearest-neighbour classifier that chooses k, weights and metric over all splits.
 
@@ -240,30 +230,9 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
 
     _Estimator = KNeighborsClassifier
 
-    def __init__(
-        self,
-        n_neighbors: int | Iterable[int] = tuple(range(1, 51)),
-        *,
-        weights: Any = ("uniform",),
-        metric: str | Callable[..., float] | Sequence[Any] = ("minkowski",),
-        p: float = 2,
-        metric_params: Mapping[str, Any] | None = None,
-        cv: Any = None,
-        scoring: str | None = None,
-        distance_ties: Literal["average", "index"] = "average",
-        label_ties: Literal["first", "share"] = "first",
-        vote_tol: float = 1e-4,
-        max_states: int = 1 << 17,
-        allow_sampling: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            n_neighbors, weights=weights, metric=metric, p=p, metric_params=metric_params, cv=cv,
-            scoring=scoring, distance_ties=distance_ties, vote_tol=vote_tol, max_states=max_states,
-            n_jobs=n_jobs,
-        )  # fmt: skip
-        self.label_ties = label_ties
-        self.allow_sampling = allow_sampling
+    _: KW_ONLY
+    label_ties: Literal["first", "share"] = "first"
+    allow_sampling: bool = False
 
     @property
     def classes_(self) -> NDArray[Any]:

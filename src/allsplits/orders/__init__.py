@@ -9,7 +9,7 @@ from allsplits.orders.kernel_types import TIE_TOLERANCE, UNIT_ROUNDOFF
 from allsplits.orders.metric import Metric
 from allsplits.orders.order import NeighborOrder, SearchReport
 from allsplits.orders.reference import Reference, order_neighbors
-from allsplits.orders.search import iter_orders, iter_parts, read_points
+from allsplits.orders.search import iter_parts, read_points
 from allsplits.orders.squares import has_tiny_values
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "SearchReport",
     "check_backend",
     "has_tiny_values",
-    "iter_orders",
     "iter_parts",
     "order_from_graph",
     "order_from_index",

@@ -6,6 +6,8 @@ to everybody, and 0 to other rows of zeros. Correlation distance is that of rows
 and a constant row is its row of zeros.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,10 +24,7 @@ Array = NDArray[np.float64]
 
 def directions(X: Array) -> Array:
     """Rows scaled to length 1, with one more column that is 1 for rows of zeros and 0 otherwise."""
-    out = np.zeros((X.shape[0], X.shape[1] + 1))
-    for rows in _blocks(X):
-        _scale_to_one(X[rows], out[rows])
-    return out
+    return _mapped(lambda rows: rows, X)
 
 
 def correlation_directions(X: Array, weights: Array | None = None) -> Array:
@@ -33,15 +32,17 @@ def correlation_directions(X: Array, weights: Array | None = None) -> Array:
     if weights is not None:
         # Who has no weight must not make a row seem to vary.
         X, weights = X[:, weights > 0], weights[weights > 0]
+    return _mapped(lambda rows: _centred(rows, weights), X)
+
+
+def _mapped(change: Callable[[Array], Array], X: Array) -> Array:
+    """Directions of changed rows, block by block."""
     out = np.zeros((X.shape[0], X.shape[1] + 1))
-    for rows in _blocks(X):
-        _scale_to_one(_centred(X[rows], weights), out[rows])
-    return out
-
-
-def _blocks(X: Array) -> list[slice]:
     step = max(1, _ENTRIES_PER_BLOCK // max(1, X.shape[1]))
-    return [slice(start, start + step) for start in range(0, len(X), step)]
+    for start in range(0, len(X), step):
+        rows = slice(start, start + step)
+        _scale_to_one(change(X[rows]), out[rows])
+    return out
 
 
 def _scale_to_one(X: Array, out: Array) -> None:

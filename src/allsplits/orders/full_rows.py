@@ -1,6 +1,7 @@
 """Orders from complete rows of distances, block by block: right for every metric and depth."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ Array = NDArray[np.float64]
 Transform = Callable[[Array], Array]
 
 
+@dataclass(eq=False)
 class FullRowSearch(Search):
     """Orders from complete rows of distances.
 
@@ -24,22 +26,15 @@ class FullRowSearch(Search):
     distances; `ties` say which keys are tied.
     """
 
-    def __init__(
-        self,
-        rows: Callable[[NDArray[np.intp]], Array],
-        n_samples: int,
-        depth: int,
-        n_threads: int,
-        transform: Transform = lambda keys: keys,
-        ties: Ties = Ties(),  # noqa: B008 - it cannot change
-    ) -> None:
-        self.rows = rows
-        self.n_samples = n_samples
-        self.depth = depth
-        self.n_threads = n_threads
-        self.transform = transform
-        self.ties = ties
-        self.rows_per_block = max(16, ENTRIES_PER_BLOCK // n_samples)
+    rows: Callable[[NDArray[np.intp]], Array]
+    n_samples: int
+    depth: int
+    n_threads: int
+    transform: Transform = lambda keys: keys
+    ties: Ties = Ties()  # noqa: RUF009 - it cannot change
+
+    def __post_init__(self) -> None:
+        self.rows_per_block = max(16, ENTRIES_PER_BLOCK // self.n_samples)
 
     def order(self, start: int, stop: int) -> NeighborOrder:
         """Neighbours of the samples start to stop."""

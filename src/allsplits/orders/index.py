@@ -38,12 +38,7 @@ Finish = Callable[[NDArray[np.int64], Array, int], NeighborOrder]
 
 
 def order_from_index(
-    index: Any,
-    X: Any,
-    *,
-    depth: int,
-    allow_approximate: bool = False,
-    n_jobs: int | None = None,
+    index: Any, X: Any, *, depth: int, allow_approximate: bool = False, n_jobs: int | None = None
 ) -> NeighborOrder:
     """Ask an index for everybody's neighbours, and mark the order as approximate.
 

@@ -7,6 +7,7 @@ are equally far away.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._memory import physical_memory
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders.kernel_types import SortedRows
 from allsplits.orders.metric import Metric
@@ -244,6 +244,14 @@ def replace_rows(
         flat_distances=merge("flat_distances"),
         tied=merge("tied"),
     )
+
+
+def physical_memory() -> int | None:
+    """Bytes of memory that the machine has, or None where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 def check_room(n_samples: int, depth: int) -> None:

@@ -22,15 +22,10 @@ from allsplits.orders.backends import check_backend
 from allsplits.orders.kernel_types import Ties
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
-from allsplits.orders.order import (
-    NeighborOrder,
-    check_room,
-    concatenate,
-    pack_rows,
-    replace_rows,
-)
+from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_rows, replace_rows
 from allsplits.orders.proposers.tree import TREE_FEATURES, NearestProposer
-from allsplits.orders.search import iter_orders, read_points
+from allsplits.orders.protocol import whole_order
+from allsplits.orders.search import iter_parts, read_points
 from allsplits.orders.squares import has_tiny_values
 from allsplits.orders.verify import first_of_rows, rerank, sort_rows, squared_rows
 
@@ -80,12 +75,13 @@ class Reference:
         self, depth: int, *, backend: str = "auto", block_size: int | None = None
     ) -> NeighborOrder:
         """The `depth` nearest of each point among the others."""
-        blocks = iter_orders(
-            self.points, self.metric, depth, backend=backend, block_size=block_size,
+        blocks = iter_parts(
+            self.points, self.metric, depth, whole_order, backend=backend, block_size=block_size,
             n_jobs=self.n_threads,
         )  # fmt: skip
+        orders = [order for block in blocks for order in block.parts]
         known = None if self.metric.precomputed else self.metric
-        return replace(concatenate(list(blocks)), metric=known)
+        return replace(concatenate(orders), metric=known)
 
     def of(self, queries: Array, depth: int, first_row: int = 0) -> NeighborOrder:
         """The `depth` nearest points of each query; rows are numbered from `first_row` on."""

@@ -11,23 +11,7 @@ from allsplits.orders.backends import prepare_search
 from allsplits.orders.cluster.points import check_dask_points, is_dask
 from allsplits.orders.metric import Metric
 from allsplits.orders.order import NeighborOrder
-from allsplits.orders.protocol import Block, Part, Search, whole_order
-
-
-def iter_orders(
-    X: Any,
-    metric: Metric,
-    depth: int,
-    *,
-    backend: str = "auto",
-    block_size: int | None = None,
-    n_jobs: int | None = None,
-) -> Iterator[NeighborOrder]:
-    """Yield the orders of consecutive blocks of rows; X is validated data or a NeighborOrder."""
-    for block in iter_parts(
-        X, metric, depth, whole_order, backend=backend, block_size=block_size, n_jobs=n_jobs
-    ):
-        yield from block.parts
+from allsplits.orders.protocol import Block, Part, Search
 
 
 def iter_parts(
@@ -40,7 +24,10 @@ def iter_parts(
     block_size: int | None = None,
     n_jobs: int | None = None,
 ) -> Iterator[Block]:
-    """Yield what consecutive blocks of rows contribute, computed where their orders are found."""
+    """Yield what consecutive blocks of rows contribute, computed where their orders are found.
+
+    X is validated data or a NeighborOrder.
+    """
     n_threads = thread_count(n_jobs)
     if isinstance(X, NeighborOrder):
         X.check_depth(depth)

@@ -1,6 +1,7 @@
 """A map of two-dimensional data: samples, decision regions, prototypes."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from allsplits.plots._base import Display
 from allsplits.plots._style import class_looks
 
 
+@dataclass(eq=False, repr=False)
 class DecisionMapDisplay(Display):
     """Samples on their two features, the class given to every place, and prototypes ringed.
 
@@ -49,20 +51,15 @@ class DecisionMapDisplay(Display):
     (200, 200)
     """
 
-    def __init__(
-        self, X: NDArray[np.float64], codes: NDArray[np.int32], classes: NDArray[Any], *,
-        grid_x: NDArray[np.float64], grid_y: NDArray[np.float64], regions: NDArray[np.int64],
-        prototypes: NDArray[np.intp] | None = None,
-        feature_names: Sequence[str] = ("first feature", "second feature"),
-    ) -> None:  # fmt: skip
-        self.X = X
-        self.codes = codes
-        self.classes = classes
-        self.grid_x = grid_x
-        self.grid_y = grid_y
-        self.regions = regions
-        self.prototypes = prototypes
-        self.feature_names = feature_names
+    X: NDArray[np.float64]
+    codes: NDArray[np.int32]
+    classes: NDArray[Any]
+    _: KW_ONLY
+    grid_x: NDArray[np.float64]
+    grid_y: NDArray[np.float64]
+    regions: NDArray[np.int64]
+    prototypes: NDArray[np.intp] | None = None
+    feature_names: Sequence[str] = ("first feature", "second feature")
 
     @classmethod
     def from_estimator(

@@ -1,17 +1,18 @@
 """Condensers as estimators: 1-NN classifiers that keep only the samples that matter."""
 
 from abc import abstractmethod
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
-from sklearn.utils.validation import validate_data
 
+from allsplits._constructor import stores_parameters
 from allsplits._threads import thread_count
-from allsplits._validation import check_labels, check_parameters
+from allsplits._validation import check_parameters
 from allsplits.prototypes._condensing import choose_prototypes
-from allsplits.prototypes._copies import refuse_huge, uncontradicted, warn_of_contradictions
+from allsplits.prototypes._copies import uncontradicted, warn_of_contradictions
 from allsplits.prototypes._nearest import PrototypeClassifier
 
 
@@ -30,10 +31,8 @@ class _Condenser(PrototypeClassifier):
         """
         check_parameters(reduce=self.reduce, progress=self.progress)
         thread_count(self.n_jobs)
-        points, _ = validate_data(self, X, y, dtype=np.float64)
-        refuse_huge(points)
+        points, codes = self._read(X, y)
         points = np.ascontiguousarray(points)
-        self.classes_, codes = check_labels(y, len(points), several=False)
         rows = np.flatnonzero(uncontradicted(points, codes))
         chosen, n_wrong = self._choose(points[rows], codes[rows])
         self.n_contradictions_ = len(points) - len(rows) + n_wrong
@@ -49,24 +48,15 @@ class _Condenser(PrototypeClassifier):
     ) -> tuple[NDArray[np.intp], int]: ...
 
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Choose the prototypes and return them as rows of X and y, frames as frames.
+        """Choose the prototypes and return them: the rows `sample_indices_` of X and y.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training samples.
-        y : array-like of shape (n_samples,)
-            Class labels.
-
-        Returns
-        -------
-        X_resampled, y_resampled :
-            The rows `sample_indices_` of X and y.
+        The parameters are those of `fit`; frames come back as frames.
         """
         self.fit(X, y)
         return _safe_indexing(X, self.sample_indices_), _safe_indexing(y, self.sample_indices_)
 
 
+@stores_parameters
 class CondensedReduced(_Condenser):
     """1-NN classifier on prototypes chosen by condensing and reducing.
 
@@ -123,20 +113,10 @@ class CondensedReduced(_Condenser):
     (113, 64)
     """
 
-    def __init__(
-        self,
-        *,
-        reduce: Literal["consistent", "paper"] | None = "consistent",
-        shuffle: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.reduce = reduce
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    _: KW_ONLY
+    reduce: Literal["consistent", "paper"] | None = "consistent"
+    shuffle: bool = False
+    random_state: Any = None
 
     def _choose(
         self, points: NDArray[np.float64], codes: NDArray[np.int32]
@@ -150,6 +130,7 @@ class CondensedReduced(_Condenser):
         )
 
 
+@stores_parameters
 class FastCondensed(_Condenser):
     """1-NN classifier on prototypes chosen by the FCNN rule (Angiulli 2007).
 
@@ -169,18 +150,8 @@ class FastCondensed(_Condenser):
 
     Attributes
     ----------
-    sample_indices_ : ndarray of shape (n_prototypes,)
-        Rows of the prototypes, in ascending order.
-    prototypes_ : ndarray of shape (n_prototypes, n_features)
-        The prototypes.
-    prototype_labels_ : ndarray of shape (n_prototypes,)
-        Their classes.
-    classes_ : ndarray of shape (n_classes,)
-        The class labels.
-    n_contradictions_ : int
-        Samples left out because most samples at the same place have another class.
-    n_features_in_ : int
-        Number of features seen in `fit`.
+    sample_indices_, prototypes_, prototype_labels_, n_contradictions_, classes_, n_features_in_ :
+        As in `CondensedReduced`.
 
     See Also
     --------
@@ -196,16 +167,8 @@ class FastCondensed(_Condenser):
     (147, 1.0)
     """
 
-    def __init__(
-        self,
-        *,
-        reduce: Literal["consistent", "paper"] | None = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.reduce = reduce
-        self.n_jobs = n_jobs
-        self.progress = progress
+    _: KW_ONLY
+    reduce: Literal["consistent", "paper"] | None = None
 
     def _choose(
         self, points: NDArray[np.float64], codes: NDArray[np.int32]

@@ -13,6 +13,7 @@ only if the whole *sample* stays right.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,21 @@ from allsplits.prototypes._nearest import nearest_positions
 #: Work (samples x features x prototypes) of one compiled call: about a second at most, so that a
 #: progress bar moves and Ctrl-C is heard.
 _WORK_PER_CALL = 1 << 29
+
+
+class _Sample(NamedTuple):
+    """The samples, feature by feature as well; who is kept; the two nearest prototypes of each."""
+
+    X: NDArray[np.float64]
+    columns: NDArray[np.float64]
+    codes: NDArray[np.int32]
+    kept: NDArray[np.bool_]
+    nearest: NDArray[np.int64]
+    distances: NDArray[np.float64]
+
+    def add(self, rows: NDArray[np.intp]) -> None:
+        """These rows become prototypes."""
+        add_prototypes(self.columns, rows, self.kept, self.nearest, self.distances)
 
 
 def choose_prototypes(
@@ -54,6 +70,7 @@ def choose_prototypes(
     kept = np.zeros(n, dtype=np.bool_)
     nearest = np.full((2, n), n, dtype=np.int64)
     distances = np.full((2, n), np.inf)
+    sample = _Sample(X, columns, codes, kept, nearest, distances)
     step = max(1, _WORK_PER_CALL // columns.size)
 
     def condense() -> None:
@@ -63,9 +80,9 @@ def choose_prototypes(
         )  # fmt: skip
 
     if fast:
-        _condense_fast(X, columns, codes, kept, nearest, distances, step, progress)
+        _condense_fast(sample, step, progress)
     else:
-        add_prototypes(columns, visits[:1], kept, nearest, distances)
+        sample.add(visits[:1])
         condense()
     n_wrong = np.count_nonzero(codes[nearest[0]] != codes)
     if reduce == "consistent":
@@ -80,8 +97,8 @@ def choose_prototypes(
             visits, step, "reducing", progress,
         )  # fmt: skip
         return np.flatnonzero(kept), int(n_wrong)
-    while len(wrong := _wrongly_tied(X, codes, kept, nearest, distances)):
-        add_prototypes(columns, wrong, kept, nearest, distances)
+    while len(wrong := _wrongly_tied(sample)):
+        sample.add(wrong)
         condense()
     return np.flatnonzero(kept), int(n_wrong)
 
@@ -93,18 +110,13 @@ def _scaled_up(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.ldexp(X, 490 - int(np.frexp(np.abs(X).max())[1]))
 
 
-def _wrongly_tied(
-    X: NDArray[np.float64],
-    codes: NDArray[np.int32],
-    kept: NDArray[np.bool_],
-    nearest: NDArray[np.int64],
-    distances: NDArray[np.float64],
-) -> NDArray[np.intp]:
+def _wrongly_tied(sample: _Sample) -> NDArray[np.intp]:
     """Samples that are right by their two nearest prototypes, and wrong in `predict`.
 
     There a chain of distances, each equal to the next one, is one tie, of which two show no more
     than the beginning.
     """
+    X, _, codes, kept, nearest, distances = sample
     near = distances[1] <= distances[0] * (1 + 8 * TIE_TOLERANCE)
     doubtful = np.flatnonzero(near & (codes[nearest[0]] == codes) & ~kept)
     if len(doubtful) == 0:
@@ -135,17 +147,9 @@ def _pass_over(
                 advance(len(rows))
 
 
-def _condense_fast(
-    X: NDArray[np.float64],
-    columns: NDArray[np.float64],
-    codes: NDArray[np.int32],
-    kept: NDArray[np.bool_],
-    nearest: NDArray[np.int64],
-    distances: NDArray[np.float64],
-    step: int,
-    progress: bool,
-) -> None:
+def _condense_fast(sample: _Sample, step: int, progress: bool) -> None:
     """FCNN: rivals join all at once, until nobody names one; the bar counts who is right."""
+    X, _, codes, kept, nearest, distances = sample
     n = len(codes)
     named = np.empty(n, dtype=np.int64)
     joining = _central_rows(X, codes)
@@ -153,7 +157,7 @@ def _condense_fast(
     with progress_bar(progress, "condensing, classified right", n) as advance:
         while len(joining):
             for start in range(0, len(joining), step):
-                add_prototypes(columns, joining[start : start + step], kept, nearest, distances)
+                sample.add(joining[start : start + step])
                 now = int(np.count_nonzero(codes[nearest[0]] == codes))
                 advance(now - right)
                 right = now

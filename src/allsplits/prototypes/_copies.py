@@ -10,14 +10,6 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._validation import check_points
-
-
-def refuse_huge(points: NDArray[np.float64]) -> None:
-    """Raise if squares of differences would overflow, which would make all points copies."""
-    if len(points):
-        check_points(points, at_least=1)
-
 
 def number_places(X: NDArray[np.float64]) -> tuple[NDArray[np.intp], int]:
     """Return the number of each sample's place, and how many places there are."""

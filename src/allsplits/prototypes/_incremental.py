@@ -7,18 +7,19 @@ bound on the error falls fastest, and draw it.
 
 import warnings
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
+from allsplits._constructor import stores_parameters
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_labels, check_parameters, check_points
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
-from allsplits.prototypes._copies import refuse_huge, warn_of_contradictions
+from allsplits.prototypes._copies import warn_of_contradictions
 from allsplits.prototypes._greedy import check_priors
 from allsplits.prototypes._history import IncrementalHistory
 from allsplits.prototypes._loop import IncrementalLoop
@@ -26,6 +27,7 @@ from allsplits.prototypes._nearest import PrototypeClassifier
 from allsplits.prototypes._sources import ExampleSource, FunctionSource, PoolSource
 
 
+@stores_parameters
 class IncrementalNNClassifier(PrototypeClassifier):
     """1-NN classifier that asks for examples of the classes that are hardest to tell apart.
 
@@ -102,34 +104,17 @@ class IncrementalNNClassifier(PrototypeClassifier):
     array([0, 2])
     """
 
-    def __init__(
-        self,
-        draw: Callable[[Any, int], Any] | tuple[Any, Any] | None = None,
-        *,
-        batch_size: int = 10,
-        budget: int | None = None,
-        initial: int = 5,
-        classes: ArrayLike | None = None,
-        priors: ArrayLike | None = None,
-        query: Literal["greedy", "priors"] = "greedy",
-        reduce: Literal["consistent", "paper"] | None = "consistent",
-        complexity: Literal["auto", "exact", "bound"] = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        progress: bool = False,
-    ) -> None:
-        self.draw = draw
-        self.batch_size = batch_size
-        self.budget = budget
-        self.initial = initial
-        self.classes = classes
-        self.priors = priors
-        self.query = query
-        self.reduce = reduce
-        self.complexity = complexity
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    draw: Callable[[Any, int], Any] | tuple[Any, Any] | None = None
+    _: KW_ONLY
+    batch_size: int = 10
+    budget: int | None = None
+    initial: int = 5
+    classes: ArrayLike | None = None
+    priors: ArrayLike | None = None
+    query: Literal["greedy", "priors"] = "greedy"
+    reduce: Literal["consistent", "paper"] | None = "consistent"
+    complexity: Literal["auto", "exact", "bound"] = "auto"
+    random_state: Any = None
 
     def fit(self, X: Any = None, y: Any = None, eval_set: tuple[Any, Any] | None = None) -> Self:
         """Ask for examples until the budget is spent, and learn from them.
@@ -209,9 +194,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
                     f"got {type(self.draw).__name__}"
                 )
             X, y = self.draw
-        points, _ = validate_data(self, X, y, dtype=np.float64)
-        refuse_huge(points)
-        self.classes_, codes = check_labels(y, len(points), several=False)
+        points, codes = self._read(X, y)
         n_classes = len(self.classes_)
         budget = len(points)
         if self.budget is not None:

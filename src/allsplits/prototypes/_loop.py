@@ -124,10 +124,7 @@ class IncrementalLoop:
         return np.bincount(codes[pairs].ravel(), minlength=self.n_classes)
 
     def _test_error(
-        self,
-        points: NDArray[np.float64],
-        codes: NDArray[np.int32],
-        prototypes: NDArray[np.intp],
+        self, points: NDArray[np.float64], codes: NDArray[np.int32], prototypes: NDArray[np.intp]
     ) -> float:
         if self.tests is None:
             return float("nan")

@@ -1,5 +1,6 @@
 """Classification by the nearest prototype, with the same distances and ties as in condensing."""
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from allsplits._constructor import stores_parameters
 from allsplits._threads import thread_count
+from allsplits._validation import check_labels, check_size
 from allsplits.orders import Metric, Reference
-from allsplits.prototypes._copies import refuse_huge
 
 
 def nearest_positions(
@@ -20,19 +22,26 @@ def nearest_positions(
     return reference.nearest(queries, 1)[:, 0].astype(np.int64)
 
 
+@stores_parameters
 class PrototypeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predicts from `prototypes_` and `prototype_labels_`, which `fit` must set."""
+    """Predicts from `prototypes_`, `prototype_labels_` and `classes_`, which `fit` must set."""
 
-    n_jobs: int | None
-    prototypes_: NDArray[np.float64]
-    prototype_labels_: NDArray[Any]
-    classes_: NDArray[Any]
+    _: KW_ONLY
+    n_jobs: int | None = None
+    progress: bool = False
+
+    def _read(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Return points and class numbers of labelled samples, and set `classes_`."""
+        points, _ = validate_data(self, X, y, dtype=np.float64)
+        check_size("X", points)
+        self.classes_, codes = check_labels(y, len(points), several=False)
+        return points, codes
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of the nearest prototype, the one of the lowest row at equal distance."""
         check_is_fitted(self)
         points = np.ascontiguousarray(validate_data(self, X, dtype=np.float64, reset=False))
-        refuse_huge(points)
+        check_size("X", points)
         positions = nearest_positions(points, self.prototypes_, self.n_jobs)
         labels: NDArray[Any] = self.prototype_labels_[positions]
         return labels

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from allsplits._validation import check_size
 from allsplits.exceptions import InvalidInputError
-from allsplits.prototypes._copies import refuse_huge
 
 
 class ExampleSource(Protocol):
@@ -69,7 +69,7 @@ class FunctionSource:
             points: NDArray[np.float64] = check_array(
                 self._function(label, count), dtype=np.float64, ensure_min_samples=0
             )
-            refuse_huge(points)
+            check_size("X", points)
         except (ValueError, TypeError) as error:
             raise InvalidInputError(
                 f"draw({label!r}, {count}) must return a numeric array of shape (count, "

@@ -133,6 +133,7 @@ def report(
     Returns
     -------
     Report
+        It is shown in notebooks; `html`, `json` and `save` take it elsewhere.
 
     Examples
     --------

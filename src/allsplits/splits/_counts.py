@@ -27,18 +27,24 @@ class CountsComponent(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CountsLaw:
-    """Count vectors with their weights, for known class sizes."""
-
-    kind: ClassVar[str] = "class counts"
+class ClassSizes:
+    """What laws that draw from each class know of the samples."""
 
     class_sizes: tuple[int, ...]
-    components: tuple[CountsComponent, ...]
 
     @property
     def n_samples(self) -> int:
         """Number of samples."""
         return sum(self.class_sizes)
+
+
+@dataclass(frozen=True)
+class CountsLaw(ClassSizes):
+    """Count vectors with their weights, for known class sizes."""
+
+    kind: ClassVar[str] = "class counts"
+
+    components: tuple[CountsComponent, ...]
 
     @property
     def smallest_training_set(self) -> int:
@@ -78,11 +84,11 @@ class ClassCounts:
     Examples
     --------
     >>> from allsplits import ClassCounts, evaluate
-    >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> round(evaluate(KNeighborsClassifier(1), X, y, cv=ClassCounts(5)).score, 4)
-    0.9318
+    >>> X, y = [[0.0], [1.0], [2.0], [3.5], [4.0]], list("aabbb")
+    >>> cv = ClassCounts({"a": 1, "b": 2})
+    >>> evaluate(KNeighborsClassifier(1), X, y, cv=cv, exact=True).fraction
+    Fraction(5, 6)
     """
 
     counts: int | Mapping[Any, int]

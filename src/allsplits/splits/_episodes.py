@@ -10,22 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._validation import check_count
+from allsplits.splits._counts import ClassSizes
 
 
 @dataclass(frozen=True)
-class EpisodeLaw:
+class EpisodeLaw(ClassSizes):
     """Episodes for known class sizes."""
 
     kind: ClassVar[str] = "episodes"
 
-    class_sizes: tuple[int, ...]
     n_way: int
     k_shot: int
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return sum(self.class_sizes)
 
     @property
     def smallest_training_set(self) -> int:

@@ -64,12 +64,13 @@ class Bernoulli:
 
     Examples
     --------
+    >>> from fractions import Fraction
     >>> from allsplits import Bernoulli, evaluate
-    >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> round(evaluate(KNeighborsClassifier(5), X, y, cv=Bernoulli(0.8)).score, 4)
-    0.9634
+    >>> X, y = [[0.0], [1.0], [2.0], [3.5]], [0, 0, 1, 1]
+    >>> cv = Bernoulli(Fraction(2, 3))
+    >>> evaluate(KNeighborsClassifier(1), X, y, cv=cv, exact=True).fraction
+    Fraction(27, 52)
     """
 
     q: float | Fraction
@@ -114,11 +115,10 @@ class Bootstrap:
     Examples
     --------
     >>> from allsplits import Bootstrap, evaluate
-    >>> from sklearn.datasets import load_iris
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> round(evaluate(KNeighborsClassifier(5), X, y, cv=Bootstrap()).score, 4)
-    0.9562
+    >>> X, y = [[0.0], [1.0], [2.0], [3.5]], [0, 0, 1, 1]
+    >>> evaluate(KNeighborsClassifier(1), X, y, cv=Bootstrap(), exact=True).fraction
+    Fraction(185, 324)
     """
 
     def resolve(self, n_samples: int) -> BootstrapLaw:

@@ -85,6 +85,7 @@ MISSING = {
     "pandas Int64": pd.Series(Y).astype("Int64"),
     "pandas text": pd.Series([None if np.isnan(v) else "ab"[int(v)] for v in Y]),
     "pandas categories": pd.Series(Y).astype("category"),
+    "dates and NaT": np.where(np.isnan(Y), np.datetime64("NaT"), np.datetime64(0, "D") + TRUTH),
     "polars integers": pl.Series([None if np.isnan(v) else int(v) for v in Y]),
     "polars text": pl.Series([None if np.isnan(v) else "ab"[int(v)] for v in Y]),
 }

@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import pairwise_distances
 
 from allsplits import NeighborOrder, order_neighbors
-from allsplits._memory import physical_memory
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.orders.order import physical_memory
 
 
 @pytest.fixture(scope="module")
