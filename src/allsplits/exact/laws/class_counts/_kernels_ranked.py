@@ -96,7 +96,8 @@ def score_ranked(rows, start, stop, draws, vote, out):
     walk = work.walk
     for i in range(start, stop):
         own = np.int64(rows.own[i])
-        choose_tables(draws, i, own, work.table_ids)
+        kind = draws.kinds[i]
+        choose_tables(draws.table_of[kind], draws.own_table_of[kind], own, work.table_ids)
         start_walk(walk)
         n_present = np.int64(0)
         position, row_end = rows.indptr[i], rows.indptr[i + 1]
