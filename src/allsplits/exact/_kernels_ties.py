@@ -170,7 +170,7 @@ def new_walk(n_classes):
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def start_walk(walk):
     """Nothing is met yet."""
     counts, group, met, _, _ = walk
@@ -195,7 +195,7 @@ def meet_group(labels, walk, n_present):
     return n_present, n_members
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def pass_group(walk, members):
     """The tie group is over: its items are before the next."""
     counts, group, met, _, _ = walk

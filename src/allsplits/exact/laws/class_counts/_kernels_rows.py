@@ -6,7 +6,7 @@ from allsplits.exact._kernels_votes import add_any, add_wins
 from allsplits.exact.kernel_types import Reach
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def choose_tables(table_of, own_table_of, own, table_ids):
     """table_ids[d]: the table of class d as seen from a query of class `own`."""
     for d in range(len(table_ids)):
@@ -24,7 +24,7 @@ def is_pure(labels, tied, own, depth, average):
     return True
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def set_certain(own, every_class, out):
     """out[component, column or class]: a row of class `own` is always right."""
     for p in range(out.shape[0]):

@@ -36,15 +36,24 @@ Floats = NDArray[np.float64]
 LANES = 64
 
 
+class _Source(NamedTuple):
+    """A class at a tie group: its table, what is still to be drawn, items before and in it."""
+
+    table: Floats
+    remaining: Floats
+    pool: int
+    n: int
+    tied: int
+
+
 class TiedWork(NamedTuple):
-    """Scratch: rows[class, votes, lane], row[votes · components], and the nodes in time."""
+    """Scratch: rows[class, votes, lane], row[votes · components], nodes[time or weight, node]."""
 
     walk: Walk
     table_ids: NDArray[np.int64]
     rows: Floats
     row: Floats
-    times: Floats
-    time_weights: Floats
+    nodes: Floats
     win: WinWork
 
 
@@ -55,7 +64,7 @@ def tied_work(n_classes: int, size: int, n_components: int) -> TiedWork:
     free, poly, wins = np.empty((3, size, n_lanes))
     return TiedWork(
         Walk(*walk), table_ids, np.empty((n_classes, size, n_lanes)),
-        np.empty(size * n_components), np.empty(n_lanes), np.empty(n_lanes),
+        np.empty(size * n_components), np.empty((2, n_lanes)),
         WinWork(free, poly, np.empty(n_classes, np.bool_), wins),
     )  # fmt: skip
 
@@ -69,30 +78,27 @@ def _copy_to_lanes(row, n_votes, n_components, first, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_lanes(d, n_votes, n_nodes, members, draws, work):
+def _fill_lanes(d, source, n_votes, members, nodes, row, out):
     """Vote rows of class d, one lane for each (time node, class of the next item, component).
 
     The weight of the node goes with the class that is drawn next. The rows end before n_votes.
     """
-    t, n_components, n_members = work.table_ids[d], draws.drawn.shape[1], len(members)
-    n, tied = work.walk.counts[d], work.walk.group[d]
-    table, row, out = draws.lines[draws.starts[t] :], work.row, work.rows[d]
+    table, remaining, pool, n, tied = source
+    n_nodes, n_members, n_components = nodes.shape[1], len(members), len(row) // out.shape[0]
     if tied == 0:
         for r in range(n_nodes * n_members):
             _copy_to_lanes(table[n], n_votes, n_components, r * n_components, out)
         return
-    remaining, pool = draws.remaining[t], draws.pools[t]
-    times, time_weights = work.times, work.time_weights
     width = n_votes * n_components
     for q in range(n_nodes):
-        first = q * n_members
+        time, first = nodes[0, q], q * n_members
         if n_members > 1:
-            row_before(table, n, tied, times[q], width, row)
+            row_before(table, n, tied, time, width, row)
             for e in range(n_members):
                 _copy_to_lanes(row, n_votes, n_components, (first + e) * n_components, out)
-        row_next(table, remaining, pool, n, tied, times[q], width, row)
+        row_next(table, remaining, pool, n, tied, time, width, row)
         for x in range(width):
-            row[x] *= time_weights[q]
+            row[x] *= nodes[1, q]
         for e in range(n_members):
             if members[e] == d:
                 _copy_to_lanes(row, n_votes, n_components, (first + e) * n_components, out)
@@ -101,31 +107,35 @@ def _fill_lanes(d, n_votes, n_nodes, members, draws, work):
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _score_group(own, voters, members, k_low, draws, vote, work, out):
     """Add what the votes that end in a tie group give to out[component, column or class]."""
-    every_class, k_most, present, most = vote.rule.every_class, vote.k_most, voters[0], voters[1]
-    table_ids, times, time_weights = work.table_ids, work.times, work.time_weights
+    present, most, class_rows = voters
+    counts, group, nodes, table_ids = work.walk.counts, work.walk.group, work.nodes, work.table_ids
+    lines, starts, pools, rules, k_most = (
+        draws.lines, draws.starts, draws.pools, vote.tie_rules, vote.k_most,
+    )  # fmt: skip
     reach = Reach(np.int64(0), k_most, k_low, k_most)
-    if not every_class:
+    if not vote.rule.every_class:
         # With many items of its own class before it, hardly any way to lose is left.
         v_high, k_open = last_open_vote(own, voters)
-        own_row = draws.lines[draws.starts[table_ids[own]] + work.walk.counts[own]]
+        own_row = lines[starts[table_ids[own]] + counts[own]]
         v_low = fewest_votes(own_row, out.shape[0], min(v_high, k_most), vote.tol / vote.depth)
         reach = Reach(v_low, v_high, k_low, min(k_open, k_most))
         if reach.v_low > reach.v_high or reach.k_low > reach.k_high:
             return
-    rules = vote.tie_rules
-    chosen = choose_rule(rules, members, work.walk.group, table_ids, draws.pools, draws.drawn)
+    chosen = choose_rule(rules, members, group, table_ids, pools, draws.drawn)
     width = len(members) * out.shape[0]
-    at_once = max(1, len(times) // width)
+    at_once = max(1, nodes.shape[1] // width)
     for first in range(0, chosen.n_nodes, at_once):
         n_nodes = min(at_once, chosen.n_nodes - first)
         for q in range(n_nodes):
-            times[q], time_weights[q] = node_of(rules, chosen, first + q)
+            nodes[0, q], nodes[1, q] = node_of(rules, chosen, first + q)
         for d in present:
             # No class has more votes than items, and its own no more than it may lose with.
             n_votes = min(most[d], k_most) + 1
             if d == own:
                 n_votes = min(reach.v_high + 1, n_votes)
-            _fill_lanes(d, n_votes, n_nodes, members, draws, work)
+            t = table_ids[d]
+            source = _Source(lines[starts[t] :], draws.remaining[t], pools[t], counts[d], group[d])
+            _fill_lanes(d, source, n_votes, members, nodes[:, :n_nodes], work.row, class_rows[d])
         add_lanes(own, voters, reach, n_nodes * width, vote, work.win, out)
 
 

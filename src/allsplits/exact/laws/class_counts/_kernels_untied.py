@@ -22,7 +22,6 @@ from allsplits.exact.laws.class_counts._kernels_rows import (
     set_certain,
 )
 
-
 Floats = NDArray[np.float64]
 
 
