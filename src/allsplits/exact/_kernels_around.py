@@ -8,6 +8,7 @@ before the winner at v - 1 and those after it at v; shared votes are integrated 
 the v-th entry as in `_kernels_votes`.
 """
 
+import numpy as np
 from numba import njit
 
 #: Cases side by side: some registers' worth, few enough that a dozen classes stay in the cache.
@@ -31,16 +32,15 @@ def _times(poly, degree, row, top, limit, out):
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _chain(voters, backwards, cap, limit, products, degrees):
     """products[m] = that of the first m classes (the last m if backwards), no votes above `cap`."""
-    n_present = len(voters.present)
+    present, most, rows = voters
+    n_present = len(present)
     for x in range(LANES):
         products[0, 0, x] = 1.0
     degrees[0] = 0
     for m in range(n_present - 1):
-        d = voters.present[n_present - 1 - m if backwards else m]
-        top = min(voters.most[d], cap, limit)
-        degrees[m + 1] = _times(
-            products[m], degrees[m], voters.rows[d], top, limit, products[m + 1]
-        )
+        d = present[n_present - 1 - m if backwards else m]
+        top = min(most[d], cap, limit)
+        degrees[m + 1] = _times(products[m], degrees[m], rows[d], top, limit, products[m + 1])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -70,8 +70,8 @@ def _add_shared_top(voters, k, v, y, weight, share, work, wins):
                 work.own[m, x] = rows[d, v, x]
                 rows[d, v, x] *= y
     cap = v if share else v - 1
-    _chain(voters, False, cap, k - v, work.left, work.degrees[0])
-    _chain(voters, True, v, k - v, work.right, work.degrees[1])
+    _chain(voters, np.bool_(False), cap, k - v, work.left, work.degrees[0])
+    _chain(voters, np.bool_(True), v, k - v, work.right, work.degrees[1])
     for m in range(len(present)):
         d = present[m]
         if most[d] >= v:
@@ -95,8 +95,8 @@ def add_every_win(voters, k, share, quadrature, work, wins):
             _add_shared_top(voters, k, v, y, weight, share, work, wins)
     # Who has more than half of the votes has won, whatever the others do.
     limit = k - k // 2 - 1
-    _chain(voters, False, limit, limit, work.left, work.degrees[0])
-    _chain(voters, True, limit, limit, work.right, work.degrees[1])
+    _chain(voters, np.bool_(False), limit, limit, work.left, work.degrees[0])
+    _chain(voters, np.bool_(True), limit, limit, work.right, work.degrees[1])
     for m in range(n_present):
         d = voters.present[m]
         for v in range(k // 2 + 1, voters.most[d] + 1):

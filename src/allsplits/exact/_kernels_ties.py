@@ -173,32 +173,35 @@ def new_walk(n_classes):
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def start_walk(walk):
     """Nothing is met yet."""
-    for d in range(len(walk.counts)):
-        walk.counts[d], walk.group[d], walk.met[d] = 0, 0, 0
+    counts, group, met, _, _ = walk
+    for d in range(len(counts)):
+        counts[d], group[d], met[d] = 0, 0, 0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def meet_group(labels, walk, n_present):
     """Count a tie group by class; returns how many classes were met so far and how many now."""
+    _, group, met, present, members = walk
     n_members = np.int64(0)
     for d in labels:
-        if walk.met[d] == 0:
-            walk.present[n_present] = d
+        if met[d] == 0:
+            present[n_present] = d
             n_present += 1
-        if walk.group[d] == 0:
-            walk.members[n_members] = d
+        if group[d] == 0:
+            members[n_members] = d
             n_members += 1
-        walk.met[d] += 1
-        walk.group[d] += 1
+        met[d] += 1
+        group[d] += 1
     return n_present, n_members
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def pass_group(walk, members):
     """The tie group is over: its items are before the next."""
+    counts, group, met, _, _ = walk
     for d in members:
-        walk.counts[d] = walk.met[d]
-        walk.group[d] = 0
+        counts[d] = met[d]
+        group[d] = 0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)

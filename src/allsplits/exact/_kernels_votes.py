@@ -25,42 +25,6 @@ def multiply(poly, degree, row, top, limit, n_lanes):
     return new_degree
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _free_beaten(own, v, voters, limit, share, n_lanes, degree, work):
-    """Multiply the classes that cannot hinder a win with v votes into work.free, each once.
-
-    Returns the degree of work.free, how many rivals are left, and the most votes of all classes.
-    """
-    n_rivals = 0
-    total = v
-    for e in range(len(voters.present)):
-        d = voters.present[e]
-        if d == own:
-            continue
-        most = voters.most[d]
-        total += min(most, v)
-        if work.is_free[e]:
-            continue
-        if most < v or (most == v and not share and d > own):
-            degree = multiply(work.free, degree, voters.rows[d], min(most, limit), limit, n_lanes)
-            work.is_free[e] = True
-        else:
-            n_rivals += 1
-    return degree, n_rivals, total
-
-
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _multiply_rival(poly, degree, row, v, y, limit, n_lanes, saved):
-    """Multiply poly by the row of a rival up to v votes, of which v count y times."""
-    for x in range(n_lanes):
-        saved[x] = row[v, x]
-        row[v, x] *= y
-    degree = multiply(poly, degree, row, min(v if y > 0.0 else v - 1, limit), limit, n_lanes)
-    for x in range(n_lanes):
-        row[v, x] = saved[x]
-    return degree
-
-
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def add_wins(own, voters, reach, share, quadrature, scale, n_lanes, work):
     """work.wins[k] += scale · P(exactly k votes, `own` wins), as far as reach (v_low ≥ 1) asks.
@@ -68,26 +32,39 @@ def add_wins(own, voters, reach, share, quadrature, scale, n_lanes, work):
     Classes that cannot reach v votes are multiplied into work.free once and stay there for larger
     v. `own` is one of the classes that are present.
     """
-    free, poly, wins, own_rows = work.free, work.poly, work.wins, voters.rows[own]
-    n_present = len(voters.present)
-    for e in range(n_present):
-        work.is_free[e] = False
+    present, most, rows = voters
+    free, poly, is_free, wins = work
+    v_low, v_high, k_low, k_high = reach
+    for e in range(len(present)):
+        is_free[e] = False
     for x in range(n_lanes):
         free[0, x] = 1.0
     free_degree = np.int64(0)
-    most_others = reach.k_high - reach.v_low
-    for v in range(reach.v_low, min(reach.v_high, reach.k_high) + 1):
-        free_degree, n_rivals, total = _free_beaten(
-            own, v, voters, most_others, share, n_lanes, free_degree, work
-        )
-        high = min(reach.k_high, total)
-        low = max(reach.k_low, v)
+    most_others = k_high - v_low
+    for v in range(v_low, min(v_high, k_high) + 1):
+        n_rivals = 0
+        total = v
+        for e in range(len(present)):
+            d = present[e]
+            if d == own:
+                continue
+            total += min(most[d], v)
+            if is_free[e]:
+                continue
+            if most[d] < v or (most[d] == v and not share and d > own):
+                top = min(most[d], most_others)
+                free_degree = multiply(free, free_degree, rows[d], top, most_others, n_lanes)
+                is_free[e] = True
+            else:
+                n_rivals += 1
+        high = min(k_high, total)
+        low = max(k_low, v)
         if high < low:
             continue
         if n_rivals == 0:
             for k in range(low, min(high, v + free_degree) + 1):
                 for x in range(n_lanes):
-                    wins[k, x] += scale * own_rows[v, x] * free[k - v, x]
+                    wins[k, x] += scale * rows[own, v, x] * free[k - v, x]
             continue
         limit = high - v
         order = min(n_rivals, limit // v) // 2 + 1 if share else 1
@@ -98,27 +75,33 @@ def add_wins(own, voters, reach, share, quadrature, scale, n_lanes, work):
             for b in range(degree + 1):
                 for x in range(n_lanes):
                     poly[b, x] = free[b, x]
-            for e in range(n_present):
-                d = voters.present[e]
-                if d != own and not work.is_free[e]:
+            for e in range(len(present)):
+                d = present[e]
+                if d != own and not is_free[e]:
                     y = y_share if share or d > own else 0.0
-                    degree = _multiply_rival(
-                        poly, degree, voters.rows[d], v, y, limit, n_lanes, wins[0]
-                    )
+                    # Up to v votes, of which v count y times.
+                    for x in range(n_lanes):
+                        wins[0, x] = rows[d, v, x]
+                        rows[d, v, x] *= y
+                    top = min(v if y > 0.0 else v - 1, limit)
+                    degree = multiply(poly, degree, rows[d], top, limit, n_lanes)
+                    for x in range(n_lanes):
+                        rows[d, v, x] = wins[0, x]
             for k in range(low, min(high, v + degree) + 1):
                 for x in range(n_lanes):
-                    wins[k, x] += weight * own_rows[v, x] * poly[k - v, x]
+                    wins[k, x] += weight * rows[own, v, x] * poly[k - v, x]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def last_open_vote(own, voters):
     """The most votes `own` may have and lose, and the largest k at which it can lose."""
+    present, most, _ = voters
     others, largest = 0, 0
-    for d in voters.present:
+    for d in present:
         if d != own:
-            others += voters.most[d]
-            largest = max(largest, voters.most[d])
-    v_high = min(voters.most[own], largest)
+            others += most[d]
+            largest = max(largest, most[d])
+    v_high = min(most[own], largest)
     return v_high, v_high + others
 
 
@@ -139,29 +122,30 @@ def fewest_votes(row, n_lanes, v_high, tol):
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def add_any(own, voters, reach, n_lanes, work):
     """work.wins[k] += P(exactly k votes), whoever wins, as far as reach asks."""
-    poly, limit = work.poly, reach.k_high - reach.v_low
+    present, most, rows = voters
+    v_low, v_high, k_low, k_high = reach
+    poly, wins, limit = work.poly, work.wins, k_high - v_low
     for x in range(n_lanes):
         poly[0, x] = 1.0
     degree = np.int64(0)
-    for d in voters.present:
+    for d in present:
         if d != own:
-            top = min(voters.most[d], limit)
-            degree = multiply(poly, degree, voters.rows[d], top, limit, n_lanes)
-    for v in range(reach.v_low, min(reach.v_high, reach.k_high) + 1):
-        for k in range(max(reach.k_low, v), min(reach.k_high, v + degree) + 1):
+            degree = multiply(poly, degree, rows[d], min(most[d], limit), limit, n_lanes)
+    for v in range(v_low, min(v_high, k_high) + 1):
+        for k in range(max(k_low, v), min(k_high, v + degree) + 1):
             for x in range(n_lanes):
-                work.wins[k, x] += voters.rows[own, v, x] * poly[k - v, x]
+                wins[k, x] += rows[own, v, x] * poly[k - v, x]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def finished_votes(voters, n_lanes, k_low, k_high, tol, poly):
     """The smallest k whose vote may still change: P(at most k training items so far) > tol."""
+    present, most, rows = voters
     for x in range(n_lanes):
         poly[0, x] = 1.0
     degree = np.int64(0)
-    for d in voters.present:
-        top = min(voters.most[d], k_high)
-        degree = multiply(poly, degree, voters.rows[d], top, k_high, n_lanes)
+    for d in present:
+        degree = multiply(poly, degree, rows[d], min(most[d], k_high), k_high, n_lanes)
     smallest = k_high + 1
     for x in range(n_lanes):
         total = 0.0

@@ -145,10 +145,11 @@ def score_nearest(rows, start, stop, draws, vote, out):
     work = _work(draws.table_of.shape[1])
     for item in range(start * n_components, stop * n_components):
         i, component = item // n_components, item % n_components
-        choose_tables(draws, i, rows.own[i], work.table_ids)
+        own, kind = np.int64(rows.own[i]), draws.kinds[i]
+        choose_tables(draws.table_of[kind], draws.own_table_of[kind], own, work.table_ids)
         first, row_end = rows.indptr[i], rows.indptr[i + 1]
         if vote.rule.average and has_ties(rows.tied[first:row_end]):
             _score_tied(i, rows, draws, component, vote, work, out[i, component])
         else:
             labels = rows.labels[first : min(first + vote.depth, row_end)]
-            _score_untied(rows.own[i], labels, draws, component, vote, work, out[i, component])
+            _score_untied(own, labels, draws, component, vote, work, out[i, component])

@@ -47,45 +47,45 @@ def _work(n_classes, size, n_components):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _multiply_others(own, present, time, draws, work):
-    """work.poly = the votes of all classes but `own` before the time; returns its degree."""
-    walk, poly, flat_row = work.walk, work.poly, work.flat_row
-    size, n_components = poly.shape
-    row = flat_row.reshape(size, n_components)
-    for p in range(n_components):
-        poly[0, p] = 1.0
-    degree = np.int64(0)
-    for d in present:
-        if d != own:
-            table = draws.lines[draws.starts[work.table_ids[d]] :]
-            top = min(walk.met[d], size - 1)
-            width = (top + 1) * n_components
-            row_before(table, walk.counts[d], walk.group[d], time, width, flat_row)
-            degree = multiply(poly, degree, row, top, size - 1, n_components)
-    return degree
-
-
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _add_group(own, present, members, draws, vote, work, out):
     """out[component, column] += P(the nearest training item of class `own` is here, in time)."""
-    walk, mine = work.walk, work.table_ids[own]
-    n_components = out.shape[0]
-    chosen = choose_rule(
-        vote.tie_rules, members, walk.group, work.table_ids, draws.pools, draws.drawn
+    counts, group, met, _, _ = work.walk
+    table_ids, flat_row, first, poly = work.table_ids, work.flat_row, work.first, work.poly
+    lines, starts, pools, rules, ks = (
+        draws.lines,
+        draws.starts,
+        draws.pools,
+        vote.tie_rules,
+        vote.ks,
     )
+    size, n_components = poly.shape
+    row, mine = flat_row.reshape(size, n_components), table_ids[own]
+    remaining = draws.remaining[mine]
+    chosen = choose_rule(rules, members, group, table_ids, pools, draws.drawn)
     for q in range(chosen.n_nodes):
-        time, time_weight = node_of(vote.tie_rules, chosen, q)
+        time, time_weight = node_of(rules, chosen, q)
         row_next(
-            draws.lines[draws.starts[mine] :], draws.remaining[mine], draws.pools[mine],
-            walk.counts[own], walk.group[own], time, n_components, work.first,
+            lines[starts[mine] :], remaining, pools[mine], counts[own], group[own], time,
+            n_components, first,
         )  # fmt: skip
-        degree = _multiply_others(own, present, time, draws, work)
+        # The votes of all other classes before the time.
         for p in range(n_components):
-            for c in range(len(vote.ks)):
+            poly[0, p] = 1.0
+        degree = np.int64(0)
+        for d in present:
+            if d != own:
+                top = min(met[d], size - 1)
+                width = (top + 1) * n_components
+                row_before(
+                    lines[starts[table_ids[d]] :], counts[d], group[d], time, width, flat_row
+                )
+                degree = multiply(poly, degree, row, top, size - 1, n_components)
+        for p in range(n_components):
+            for c in range(len(ks)):
                 fewer = 0.0
-                for b in range(min(vote.ks[c] - 1, degree) + 1):
-                    fewer += work.poly[b, p]
-                out[p, c] += time_weight * work.first[p] * fewer
+                for b in range(min(ks[c] - 1, degree) + 1):
+                    fewer += poly[b, p]
+                out[p, c] += time_weight * first[p] * fewer
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -96,7 +96,8 @@ def score_ranked(rows, start, stop, draws, vote, out):
     walk = work.walk
     for i in range(start, stop):
         own = np.int64(rows.own[i])
-        choose_tables(draws, i, own, work.table_ids)
+        kind = draws.kinds[i]
+        choose_tables(draws.table_of[kind], draws.own_table_of[kind], own, work.table_ids)
         start_walk(walk)
         n_present = np.int64(0)
         position, row_end = rows.indptr[i], rows.indptr[i + 1]

@@ -9,61 +9,64 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from allsplits.exact._kernels import group_end
 from allsplits.exact._kernels_ties import (
     choose_rule,
     meet_group,
-    new_walk,
     node_of,
     pass_group,
     row_before,
     row_next,
     start_walk,
 )
-from allsplits.exact._kernels_votes import add_wins, fewest_votes, finished_votes, last_open_vote
+from allsplits.exact._kernels_votes import fewest_votes, finished_votes, last_open_vote
 from allsplits.exact.kernel_types import Reach, Voters, Walk, WinWork
 from allsplits.exact.laws.class_counts._kernels_rows import (
-    add_columns,
-    add_losses,
+    add_lanes,
     choose_tables,
     is_pure,
     set_certain,
 )
 
+Floats = NDArray[np.float64]
+
 # How many vectors of votes go side by side; more than one register's worth, less than a cache's.
 LANES = 64
 
 
-class _Work(NamedTuple):
-    """Scratch: rows[class, votes, lane], row[votes · components], and the nodes in time."""
+class _Source(NamedTuple):
+    """A class at a tie group: its table, what is still to be drawn, items before and in it."""
+
+    table: Floats
+    remaining: Floats
+    pool: int
+    n: int
+    tied: int
+
+
+class TiedWork(NamedTuple):
+    """Scratch: rows[class, votes, lane], row[votes · components], nodes[time or weight, node]."""
 
     walk: Walk
-    table_ids: np.ndarray
-    rows: np.ndarray
-    row: np.ndarray
-    times: np.ndarray
-    time_weights: np.ndarray
+    table_ids: NDArray[np.int64]
+    rows: Floats
+    row: Floats
+    nodes: Floats
     win: WinWork
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _work(n_classes, size, n_components):
+def tied_work(n_classes: int, size: int, n_components: int) -> TiedWork:
+    """Space for votes of fewer than `size` voters."""
     n_lanes = max(LANES, n_classes * n_components)
-    return _Work(
-        new_walk(n_classes),
-        np.empty(n_classes, np.int64),
-        np.empty((n_classes, size, n_lanes)),
-        np.empty(size * n_components),
-        np.empty(n_lanes),
-        np.empty(n_lanes),
-        WinWork(
-            np.empty((size, n_lanes)),
-            np.empty((size, n_lanes)),
-            np.empty(n_classes, np.bool_),
-            np.empty((size, n_lanes)),
-        ),
-    )
+    *walk, table_ids = np.zeros((6, n_classes), np.int64)
+    free, poly, wins = np.empty((3, size, n_lanes))
+    return TiedWork(
+        Walk(*walk), table_ids, np.empty((n_classes, size, n_lanes)),
+        np.empty(size * n_components), np.empty((2, n_lanes)),
+        WinWork(free, poly, np.empty(n_classes, np.bool_), wins),
+    )  # fmt: skip
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -74,127 +77,70 @@ def _copy_to_lanes(row, n_votes, n_components, first, out):
             out[b, first + p] = row[b * n_components + p]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _fill_lanes(d, n_votes, n_nodes, members, draws, work):
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _fill_lanes(d, source, n_votes, members, nodes, row, out):
     """Vote rows of class d, one lane for each (time node, class of the next item, component).
 
     The weight of the node goes with the class that is drawn next. The rows end before n_votes.
     """
-    t, n_components, n_members = work.table_ids[d], draws.drawn.shape[1], len(members)
-    n, tied = work.walk.counts[d], work.walk.group[d]
-    table, row, out = draws.lines[draws.starts[t] :], work.row, work.rows[d]
+    table, remaining, pool, n, tied = source
+    n_nodes, n_members, n_components = nodes.shape[1], len(members), len(row) // out.shape[0]
     if tied == 0:
         for r in range(n_nodes * n_members):
             _copy_to_lanes(table[n], n_votes, n_components, r * n_components, out)
         return
     width = n_votes * n_components
     for q in range(n_nodes):
-        time, first = work.times[q], q * n_members
+        time, first = nodes[0, q], q * n_members
         if n_members > 1:
             row_before(table, n, tied, time, width, row)
             for e in range(n_members):
                 _copy_to_lanes(row, n_votes, n_components, (first + e) * n_components, out)
-        row_next(table, draws.remaining[t], draws.pools[t], n, tied, time, width, row)
+        row_next(table, remaining, pool, n, tied, time, width, row)
         for x in range(width):
-            row[x] *= work.time_weights[q]
+            row[x] *= nodes[1, q]
         for e in range(n_members):
             if members[e] == d:
                 _copy_to_lanes(row, n_votes, n_components, (first + e) * n_components, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _add_wins_of_all(voters, reach, n_lanes, vote, work, out):
-    """out[component, class] += P(the class wins the only vote)."""
-    for target in voters.present:
-        for k in range(reach.k_low, reach.k_high + 1):
-            for x in range(n_lanes):
-                work.wins[k, x] = 0.0
-        wins = Reach(np.int64(1), voters.most[target], reach.k_low, reach.k_high)
-        add_wins(target, voters, wins, vote.rule.share, vote.quadrature, 1.0, n_lanes, work)
-        add_columns(target, reach, n_lanes, vote, work.wins, out)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _open_votes(own, voters, k_low, draws, vote, work):
-    """Which votes are asked for at a tie group: all, or those that `own` may lose.
-
-    With many items of its own class before it, hardly any way to lose is left.
-    """
-    if vote.rule.every_class:
-        return Reach(np.int64(0), vote.k_most, k_low, vote.k_most)
-    v_high, k_open = last_open_vote(own, voters)
-    own_row = draws.lines[draws.starts[work.table_ids[own]] + work.walk.counts[own]]
-    v_low = fewest_votes(
-        own_row, draws.drawn.shape[1], min(v_high, vote.k_most), vote.tol / vote.depth
-    )
-    return Reach(v_low, v_high, k_low, min(k_open, vote.k_most))
-
-
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _score_group(own, voters, members, k_low, draws, vote, work, out):
     """Add what the votes that end in a tie group give to out[component, column or class]."""
-    reach = _open_votes(own, voters, k_low, draws, vote, work)
-    if reach.v_low > reach.v_high or reach.k_low > reach.k_high:
-        return
-    chosen = choose_rule(
-        vote.tie_rules, members, work.walk.group, work.table_ids, draws.pools, draws.drawn
-    )
-    width = len(members) * draws.drawn.shape[1]
-    at_once = max(1, len(work.times) // width)
+    present, most, class_rows = voters
+    counts, group, nodes, table_ids = work.walk.counts, work.walk.group, work.nodes, work.table_ids
+    lines, starts, pools, rules, k_most = (
+        draws.lines, draws.starts, draws.pools, vote.tie_rules, vote.k_most,
+    )  # fmt: skip
+    reach = Reach(np.int64(0), k_most, k_low, k_most)
+    if not vote.rule.every_class:
+        # With many items of its own class before it, hardly any way to lose is left.
+        v_high, k_open = last_open_vote(own, voters)
+        own_row = lines[starts[table_ids[own]] + counts[own]]
+        v_low = fewest_votes(own_row, out.shape[0], min(v_high, k_most), vote.tol / vote.depth)
+        reach = Reach(v_low, v_high, k_low, min(k_open, k_most))
+        if reach.v_low > reach.v_high or reach.k_low > reach.k_high:
+            return
+    chosen = choose_rule(rules, members, group, table_ids, pools, draws.drawn)
+    width = len(members) * out.shape[0]
+    at_once = max(1, nodes.shape[1] // width)
     for first in range(0, chosen.n_nodes, at_once):
         n_nodes = min(at_once, chosen.n_nodes - first)
         for q in range(n_nodes):
-            work.times[q], work.time_weights[q] = node_of(vote.tie_rules, chosen, first + q)
-        for d in voters.present:
+            nodes[0, q], nodes[1, q] = node_of(rules, chosen, first + q)
+        for d in present:
             # No class has more votes than items, and its own no more than it may lose with.
-            n_votes = min(voters.most[d], vote.k_most) + 1
+            n_votes = min(most[d], k_most) + 1
             if d == own:
                 n_votes = min(reach.v_high + 1, n_votes)
-            _fill_lanes(d, n_votes, n_nodes, members, draws, work)
-        if vote.rule.every_class:
-            _add_wins_of_all(voters, reach, n_nodes * width, vote, work.win, out)
-        else:
-            add_losses(own, voters, reach, n_nodes * width, vote, work.win, out)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _score_row(i, rows, draws, vote, work, out):
-    """Walk along row i, tie group by tie group, until all of its votes are over."""
-    own, walk = np.int64(rows.own[i]), work.walk
-    choose_tables(draws, i, own, work.table_ids)
-    start_walk(walk)
-    for b in range(work.rows.shape[1]):
-        for x in range(work.rows.shape[2]):
-            work.rows[own, b, x] = 1.0 if b == 0 else 0.0
-    k_low, n_present, n_groups = vote.k_least, np.int64(0), 0
-    position, row_end = rows.indptr[i], rows.indptr[i + 1]
-    last = min(position + vote.depth, row_end)
-    while position < last and k_low <= vote.k_most:
-        end = group_end(rows.tied, position, row_end, vote.rule.average)
-        n_present, n_members = meet_group(rows.labels[position:end], walk, n_present)
-        voters = Voters(walk.present[:n_present], walk.met, work.rows)
-        members = walk.members[:n_members]
-        _score_group(own, voters, members, k_low, draws, vote, work, out)
-        pass_group(walk, members)
-        position = end
-        n_groups += 1
-        if n_groups % 4 == 0:
-            n_components = draws.drawn.shape[1]
-            for d in voters.present:
-                n_votes = min(walk.met[d], vote.k_most) + 1
-                line = draws.lines[draws.starts[work.table_ids[d]] + walk.counts[d]]
-                _copy_to_lanes(line, n_votes, n_components, np.int64(0), work.rows[d])
-            k_low = finished_votes(
-                voters, n_components, k_low, vote.k_most, vote.tol, work.win.poly
-            )
-    if not vote.rule.every_class:
-        for p in range(out.shape[0]):
-            for c in range(out.shape[1]):
-                out[p, c] = 1.0 - out[p, c]
+            t = table_ids[d]
+            source = _Source(lines[starts[t] :], draws.remaining[t], pools[t], counts[d], group[d])
+            _fill_lanes(d, source, n_votes, members, nodes[:, :n_nodes], work.row, class_rows[d])
+        add_lanes(own, voters, reach, n_nodes * width, vote, work.win, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def score_tied(rows, start, stop, draws, vote, out):
+def score_tied(rows, start, stop, draws, vote, work, out):
     """out[i, component]: P(right) for each k, or with every_class P(each class) for the only k.
 
     The components share the walk through the row. With every_class P(class wins) is added up,
@@ -202,11 +148,37 @@ def score_tied(rows, start, stop, draws, vote, out):
     nodes and next classes of a tie group go through the votes side by side. At most `tol` is left
     out on the way, and a row stops when at most `tol` is left.
     """
-    n_components = out.shape[1]
-    size = draws.lines.shape[1] // n_components
-    work = _work(draws.table_of.shape[1], size, n_components)
+    n_components, walk, table_ids, class_rows = out.shape[1], work.walk, work.table_ids, work.rows
+    indptr, labels, tied, owns = rows
+    lines, starts, depth, k_most = draws.lines, draws.starts, vote.depth, vote.k_most
+    every_class, average = vote.rule.every_class, vote.rule.average
     for i in range(start, stop):
-        if is_pure(rows, i, vote):
-            set_certain(rows.own[i], vote, out[i])
-        else:
-            _score_row(i, rows, draws, vote, work, out[i])
+        own, kind, position, row_end = np.int64(owns[i]), draws.kinds[i], indptr[i], indptr[i + 1]
+        if is_pure(labels[position:row_end], tied[position:row_end], own, depth, average):
+            set_certain(own, every_class, out[i])
+            continue
+        choose_tables(draws.table_of[kind], draws.own_table_of[kind], own, table_ids)
+        start_walk(walk)
+        class_rows[own] = 0.0
+        class_rows[own, 0] = 1.0
+        k_low, n_present, n_groups = vote.k_least, np.int64(0), 0
+        last = min(position + depth, row_end)
+        while position < last and k_low <= k_most:
+            end = group_end(tied, position, row_end, average)
+            n_present, n_members = meet_group(labels[position:end], walk, n_present)
+            voters = Voters(walk.present[:n_present], walk.met, class_rows)
+            members = walk.members[:n_members]
+            _score_group(own, voters, members, k_low, draws, vote, work, out[i])
+            pass_group(walk, members)
+            position = end
+            n_groups += 1
+            if n_groups % 4 == 0:
+                for d in voters.present:
+                    n_votes = min(walk.met[d], k_most) + 1
+                    line = lines[starts[table_ids[d]] + walk.counts[d]]
+                    _copy_to_lanes(line, n_votes, n_components, np.int64(0), class_rows[d])
+                k_low = finished_votes(voters, n_components, k_low, k_most, vote.tol, work.win.poly)
+        if not every_class:
+            for p in range(n_components):
+                for c in range(out.shape[2]):
+                    out[i, p, c] = 1.0 - out[i, p, c]

@@ -10,63 +10,37 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from allsplits.exact._kernels_around import LANES, add_every_win
 from allsplits.exact._kernels_votes import fewest_votes, finished_votes, last_open_vote
 from allsplits.exact.kernel_types import EveryWinWork, Reach, Voters, WinWork
 from allsplits.exact.laws.class_counts._kernels_rows import (
-    add_losses,
+    add_lanes,
     choose_tables,
     is_pure,
     set_certain,
 )
 
-
-class _Work(NamedTuple):
-    """Scratch.
-
-    counts and met: items of each class before some ranks, and with them. The next three are those
-    of `Voters`. every_wins[class, lane] is what `every` leads to.
-    """
-
-    counts: np.ndarray
-    met: np.ndarray
-    present: np.ndarray
-    most: np.ndarray
-    rows: np.ndarray
-    table_ids: np.ndarray
-    places: np.ndarray
-    win: WinWork
-    every: EveryWinWork
-    every_wins: np.ndarray
+Floats = NDArray[np.float64]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _work(n_classes, size, every_class):
-    n_around = n_classes if every_class else 1
-    return _Work(
-        np.empty(n_classes, np.int64),
-        np.empty(n_classes, np.int64),
-        np.empty(n_classes, np.int64),
-        np.empty(n_classes, np.int64),
-        np.empty((n_classes, size, LANES)),
-        np.empty(n_classes, np.int64),
-        np.empty(LANES, np.int64),
-        WinWork(
-            np.empty((size, LANES)),
-            np.empty((size, LANES)),
-            np.empty(n_classes, np.bool_),
-            np.empty((size, LANES)),
-        ),
-        EveryWinWork(
-            np.empty((n_around, LANES)),
-            np.empty((n_around, size, LANES)),
-            np.empty((n_around, size, LANES)),
-            np.empty((2, n_classes), np.int64),
-            np.empty(LANES),
-        ),
-        np.empty((n_around, LANES)),
-    )
+class EveryClass(NamedTuple):
+    """What the votes of all classes need, and wins[class, lane], what they lead to."""
+
+    work: EveryWinWork
+    wins: Floats
+
+
+def work_space(every: bool, n_classes: int, size: int) -> tuple[WinWork | None, EveryClass | None]:
+    """Space for the votes of one class, or of every class, of fewer than `size` voters."""
+    if not every:
+        work = np.empty((3, size, LANES))
+        return WinWork(work[0], work[1], np.empty(n_classes, np.bool_), work[2]), None
+    own, products = np.empty((n_classes, LANES)), np.empty((2, n_classes, size, LANES))
+    degrees, wins = np.empty((2, n_classes), np.int64), np.empty((n_classes, LANES))
+    space = EveryWinWork(own, products[0], products[1], degrees, np.empty(LANES))
+    return None, EveryClass(space, wins)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -128,76 +102,61 @@ def _copy_lines(voters, component, draws, counts, table_ids):
             voters.rows[d, b, 0] = line[b * n_components + component]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _start_row(own, work):
-    """Nothing is met or won yet."""
-    for d in range(len(work.counts)):
-        work.counts[d], work.met[d] = 0, 0
-    for m in range(len(work.every_wins)):
-        for x in range(LANES):
-            work.every_wins[m, x] = 0.0
-    for x in range(LANES):
-        work.rows[own, 0, x] = 1.0
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _score_row(i, component, rows, draws, vote, work, out):
-    """Walk along row i, `LANES` ranks at once, until all of its votes are over: out[0, …]."""
-    own, rule = np.int64(rows.own[i]), vote.rule
-    first, row_end = rows.indptr[i], min(rows.indptr[i + 1], rows.indptr[i] + vote.depth)
-    choose_tables(draws, i, own, work.table_ids)
-    _start_row(own, work)
-    k_low, n_blocks = vote.k_least, 0
-    while first < row_end and k_low <= vote.k_most:
-        labels = rows.labels[first : min(first + LANES, row_end)]
-        own_line = draws.lines[draws.starts[work.table_ids[own]] + work.counts[own]]
-        n_present = _meet_ranks(
-            labels, draws.drawn[:, component], work.table_ids, vote.k_most, work.met, work.most,
-            work.present,
-        )  # fmt: skip
-        voters = Voters(work.present[:n_present], work.most, work.rows)
-        _fill_ranks(labels, component, voters, draws, work.counts, work.table_ids, work.places)
-        if rule.every_class:
-            add_every_win(
-                voters, vote.k_most, rule.share, vote.quadrature, work.every, work.every_wins
-            )
-        else:
-            # With many items of its own class before it, hardly any way to lose is left.
-            v_low = fewest_votes(
-                own_line, draws.drawn.shape[1], voters.most[own], vote.tol / vote.depth
-            )
-            v_high, k_open = last_open_vote(own, voters)
-            reach = Reach(v_low, v_high, k_low, min(k_open, vote.k_most))
-            if reach.k_low <= reach.k_high and v_low <= v_high:
-                add_losses(own, voters, reach, LANES, vote, work.win, out)
-        first += len(labels)
-        n_blocks += 1
-        if n_blocks < 4 or n_blocks % 4 == 0:
-            _copy_lines(voters, component, draws, work.counts, work.table_ids)
-            k_low = finished_votes(voters, np.int64(1), k_low, vote.k_most, vote.tol, work.win.poly)
-    for c in range(out.shape[1]):
-        if rule.every_class:
-            for x in range(LANES):
-                out[0, c] += work.every_wins[c, x]
-        else:
-            out[0, c] = 1.0 - out[0, c]
-
-
 @njit(nogil=True, cache=True, error_model="numpy")
-def score_untied(rows, start, stop, draws, vote, out):
+def score_untied(rows, start, stop, draws, vote, win, every, out):
     """out[i, component]: P(right) for each k, or with every_class P(each class) for the only k.
 
-    With every_class P(class wins) is added up, otherwise P(own class loses): many prefixes leave
-    no way to lose, or only for small k. At most `tol` is left out on the way, and a row stops when
-    at most `tol` is left.
+    With every_class P(class wins) is added up in `every`, otherwise P(own class loses) in `win`:
+    many prefixes leave no way to lose, or only for small k. The other one is None, and what only it
+    needs is not compiled. At most `tol` is left out on the way, and a row stops when at most `tol`
+    is left.
     """
-    n_components = out.shape[1]
+    n_components, n_classes, n_lanes = out.shape[1], draws.table_of.shape[1], np.int64(LANES)
     size = draws.lines.shape[1] // n_components
-    work = _work(draws.table_of.shape[1], size, vote.rule.every_class)
+    counts, met, most, present, table_ids = np.empty((5, n_classes), np.int64)
+    places, class_rows = np.empty(LANES, np.int64), np.empty((n_classes, size, LANES))
+    poly = np.empty((size, 1))
+    indptr, row_labels, tied, owns = rows
+    lines, starts, drawn = draws.lines, draws.starts, draws.drawn
+    k_most, tol, rule, quadrature = vote.k_most, vote.tol, vote.rule, vote.quadrature
     for item in range(start * n_components, stop * n_components):
         i, component = item // n_components, item % n_components
-        here = out[i, component : component + 1]
-        if is_pure(rows, i, vote):
-            set_certain(rows.own[i], vote, here)
-        else:
-            _score_row(i, component, rows, draws, vote, work, here)
+        own, kind, here = np.int64(owns[i]), draws.kinds[i], out[i, component : component + 1]
+        first, row_end = indptr[i], indptr[i + 1]
+        if is_pure(row_labels[first:row_end], tied[first:row_end], own, vote.depth, rule.average):
+            set_certain(own, rule.every_class, here)
+            continue
+        choose_tables(draws.table_of[kind], draws.own_table_of[kind], own, table_ids)
+        counts[:], met[:], class_rows[own, 0] = 0, 0, 1.0
+        if every is not None:
+            every.wins[:] = 0.0
+        row_end = min(row_end, first + vote.depth)
+        k_low, n_blocks = vote.k_least, 0
+        while first < row_end and k_low <= k_most:
+            labels = row_labels[first : min(first + LANES, row_end)]
+            own_line = lines[starts[table_ids[own]] + counts[own]]
+            n_present = _meet_ranks(
+                labels, drawn[:, component], table_ids, k_most, met, most, present
+            )
+            voters = Voters(present[:n_present], most, class_rows)
+            _fill_ranks(labels, component, voters, draws, counts, table_ids, places)
+            if every is not None:
+                add_every_win(voters, k_most, rule.share, quadrature, every.work, every.wins)
+            if win is not None:
+                # With many items of its own class before it, hardly any way to lose is left.
+                v_low = fewest_votes(own_line, n_components, most[own], tol / vote.depth)
+                v_high, k_open = last_open_vote(own, voters)
+                reach = Reach(v_low, v_high, k_low, min(k_open, k_most))
+                if reach.k_low <= reach.k_high and v_low <= v_high:
+                    add_lanes(own, voters, reach, n_lanes, vote, win, here)
+            first += len(labels)
+            n_blocks += 1
+            if n_blocks < 4 or n_blocks % 4 == 0:
+                _copy_lines(voters, component, draws, counts, table_ids)
+                k_low = finished_votes(voters, np.int64(1), k_low, k_most, tol, poly)
+        for c in range(out.shape[2]):
+            if win is not None:
+                here[0, c] = 1.0 - here[0, c]
+            if every is not None:
+                for x in range(LANES):
+                    here[0, c] += every.wins[c, x]

@@ -30,8 +30,8 @@ from allsplits.exact.effort import class_votes_seconds, is_long, map_timed_rows
 from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.class_counts._kernels_nearest import score_nearest
 from allsplits.exact.laws.class_counts._kernels_ranked import score_ranked
-from allsplits.exact.laws.class_counts._kernels_tied import score_tied
-from allsplits.exact.laws.class_counts._kernels_untied import score_untied
+from allsplits.exact.laws.class_counts._kernels_tied import score_tied, tied_work
+from allsplits.exact.laws.class_counts._kernels_untied import score_untied, work_space
 from allsplits.exact.laws.class_counts.draws import DrawTables, query_kinds
 from allsplits.exact.laws.class_counts.fractions import (
     ExactValue,
@@ -170,8 +170,13 @@ def _score_rows(
         for first, last, has_ties in tie_runs(
             rows.indptr, rows.tied, vote.rule.average, start, stop
         ):
-            kernel = score_tied if has_ties else score_untied
-            kernel(rows, first, last, draws, vote, out)
+            n_classes, size = draws.table_of.shape[1], vote.k_most + 1
+            if has_ties:
+                work = tied_work(n_classes, size, out.shape[1])
+                score_tied(rows, first, last, draws, vote, work, out)
+            else:
+                win, every = work_space(vote.rule.every_class, n_classes, size)
+                score_untied(rows, first, last, draws, vote, win, every, out)
 
 
 def solve_class_majority(question: Question) -> Solver:

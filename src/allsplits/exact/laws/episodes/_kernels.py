@@ -116,86 +116,92 @@ def _mean_products(silent, y, m, means):
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _add_cases(n_cases, y, n_way, every_class, cases, out):
     """Add up the cases: the other classes of the episode are silent so far."""
-    m, n_others = n_way - 1, len(cases.silent) - 1
-    _mean_products(cases.silent, y, m, cases.means)
+    silent, classes, factors, means = cases
+    m, n_others = n_way - 1, len(silent) - 1
+    _mean_products(silent, y, m, means)
     # d is in the episode of y with probability m/n, and products that hold d are zero: the mean
     # over all (m-1)-subsets of n classes is that of the subsets without d times (n-m+1)/n.
     of_others = m / (n_others - m + 1.0)
     for x in range(n_cases):
-        d = cases.classes[x]
-        mean = cases.means[m, x] if d == y else of_others * cases.means[m - 1, x]
-        out[d if every_class else 0] += cases.factors[x] * mean
+        d = classes[x]
+        mean = means[m, x] if d == y else of_others * means[m - 1, x]
+        out[d if every_class else 0] += factors[x] * mean
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _put_case(x, d, y, first, silent, cases):
     """Case x: an item of class d is the first of its class with the probability `first`."""
+    case_silent, classes, factors, _ = cases
     for c in range(len(silent)):
-        cases.silent[c, x] = silent[c]
-    cases.silent[d, x] = 0.0
-    cases.classes[x] = d
-    cases.factors[x] = first if d == y else first * silent[y]
+        case_silent[c, x] = silent[c]
+    case_silent[d, x] = 0.0
+    classes[x] = d
+    factors[x] = first if d == y else first * silent[y]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _own_untied(labels, y, tables, places, cases, out):
     """P(right) of a row without ties: one case for each item of the query's own class."""
+    case_silent, case_classes, factors, _ = cases
+    silent, first = tables.silent, tables.first
     n_cases = np.int64(0)
     for e in range(len(labels)):
         d = labels[e]
         if d == y:
             for c in range(len(places)):
-                cases.silent[c, n_cases] = tables.silent[places[c]]
-            cases.classes[n_cases] = d
-            cases.factors[n_cases] = tables.first[places[d]]
+                case_silent[c, n_cases] = silent[places[c]]
+            case_classes[n_cases] = d
+            factors[n_cases] = first[places[d]]
             n_cases += 1
         places[d] += 1
         if n_cases == LANES or e == len(labels) - 1:
-            _add_cases(n_cases, y, tables.n_way, False, cases, out)
+            _add_cases(n_cases, y, tables.n_way, np.bool_(False), cases, out)
             n_cases = np.int64(0)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _every_untied(labels, y, tables, places, cases, out):
     """P(each class) of a row without ties: one case for each item."""
+    case_silent, case_classes, factors, _ = cases
+    silent, first = tables.silent, tables.first
     for start in range(0, len(labels), LANES):
         classes = labels[start : min(start + LANES, len(labels))]
         for c in range(len(places)):
             place = places[c]
             for x in range(len(classes)):
-                cases.silent[c, x] = tables.silent[place]
+                case_silent[c, x] = silent[place]
                 place += classes[x] == c
         for x in range(len(classes)):
             d = classes[x]
-            cases.factors[x] = tables.first[places[d]] * (1.0 if d == y else cases.silent[y, x])
+            factors[x] = first[places[d]] * (1.0 if d == y else case_silent[y, x])
             places[d] += 1
-            cases.silent[d, x] = 0.0
-            cases.classes[x] = d
-        _add_cases(len(classes), y, tables.n_way, True, cases, out)
+            case_silent[d, x] = 0.0
+            case_classes[x] = d
+        _add_cases(len(classes), y, tables.n_way, np.bool_(True), cases, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _add_group(n_cases, y, members, tables, every_class, tie_rules, work, out):
     """Cases of a tie group: its classes at each time node. Returns how many are not added up."""
     counts, group, pools, k_shot = work.walk.counts, work.walk.group, work.pools, tables.k_shot
+    silent_before, silent = work.silent_before, work.silent
     several = len(members) > 1 or group[members[0]] > 1
     chosen = choose_rule(tie_rules, members, group, work.numbers, pools, work.drawn)
     for q in range(chosen.n_nodes):
         time, time_weight = node_of(tie_rules, chosen, q)
         if several:
             for d in members:
-                work.silent[d] = work.silent_before[d] * survive_tied(
-                    pools[d], k_shot, counts[d], group[d], time
-                )
+                at_time = survive_tied(pools[d], k_shot, counts[d], group[d], time)
+                silent[d] = silent_before[d] * at_time
         for d in members:
             if not (every_class or d == y):
                 continue
-            first = work.silent_before[d] * time_weight
+            first = silent_before[d] * time_weight
             if several:
                 first *= first_tied(pools[d], k_shot, counts[d], group[d], time)
             else:
                 first *= k_shot / (pools[d] - counts[d])
-            _put_case(n_cases, d, y, first, work.silent, work.cases)
+            _put_case(n_cases, d, y, first, silent, work.cases)
             n_cases += 1
             if n_cases == LANES:
                 _add_cases(n_cases, y, tables.n_way, every_class, work.cases, out)
@@ -206,11 +212,13 @@ def _add_group(n_cases, y, members, tables, every_class, tie_rules, work, out):
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _pass_group(members, k_shot, work):
     """Chances to be silent after a whole tie group."""
+    counts, group, pools = work.walk.counts, work.walk.group, work.pools
+    silent_before, silent = work.silent_before, work.silent
     for d in members:
-        for passed in range(work.walk.group[d]):
-            left = work.pools[d] - work.walk.counts[d] - passed
-            work.silent_before[d] *= max(left - k_shot, 0) / left
-        work.silent[d] = work.silent_before[d]
+        for passed in range(group[d]):
+            left = pools[d] - counts[d] - passed
+            silent_before[d] *= max(left - k_shot, 0) / left
+        silent[d] = silent_before[d]
     pass_group(work.walk, members)
 
 
@@ -237,12 +245,15 @@ def _score_tied(i, rows, tables, every_class, tie_rules, work, out):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def score_episodes(rows, start, stop, tables, rule, tie_rules, out):
-    """P(right) in out[i, 0], or with every_class P(each class) in out[i, class]."""
+    """P(right) in out[i, 0], or with every_class P(each class) in out[i, class].
+
+    Where no distances are tied, tie_rules is None, and what only tie groups need is not compiled.
+    """
     n_classes = len(tables.sizes)
     work = _work(n_classes, tables.n_way, tables.k_shot)
     for i in range(start, stop):
         first, last, y = rows.indptr[i], rows.indptr[i + 1], np.int64(rows.own[i])
-        if rule.average and has_ties(rows.tied[first:last]):
+        if tie_rules is not None and has_ties(rows.tied[first:last]):
             _score_tied(i, rows, tables, rule.every_class, tie_rules, work, out[i])
             continue
         for d in range(n_classes):

@@ -43,9 +43,10 @@ class _EpisodeVote:
         labels, own = neighbor_labels(order, self.codes), self.codes[own_rows(order)]
         rows = Rows(order.indptr, labels, order.tied, own)
         out = np.zeros((order.n_samples, self.width))
+        rules = self.tie_rules if self.rule.average and order.tied.any() else None
 
         def score(start: int, stop: int) -> None:
-            score_episodes(rows, start, stop, self.tables, self.rule, self.tie_rules, out)
+            score_episodes(rows, start, stop, self.tables, self.rule, rules, out)
 
         map_row_ranges(score, order.n_samples, n_threads)
         return out

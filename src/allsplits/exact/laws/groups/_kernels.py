@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels import group_end
 from allsplits.exact.laws.groups._kernels_outcomes import (
-    TieWork,
     add_certain,
     add_tie_group,
     choose,
-    tie_work,
 )
 
 Integers = NDArray[np.int64]
@@ -124,7 +122,6 @@ class _Walk(NamedTuple):
     branch: _Branch
     left: _Left
     later: _Later
-    work: TieWork
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -256,9 +253,9 @@ def _add_last(own, last, votes, ballot, weight, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _walk_row(own, neighbors, n_met, draws, ballot, walk, out):
+def _walk_row(own, neighbors, n_met, draws, ballot, walk, tie_work, out):
     """Depth-first over decisions, from level 0, which is prepared."""
-    branch, left, work = walk.branch, walk.left, walk.work
+    branch, left = walk.branch, walk.left
     items, ties = neighbors
     state, votes, totals, next_tie = branch
     need_train, need_test, test_size, chance = left
@@ -274,10 +271,12 @@ def _walk_row(own, neighbors, n_met, draws, ballot, walk, out):
             weight = chance[level]
             if not constant:
                 weight *= later[level, need_test[level], test_size[level]] / whole
-            if untied:
-                done = _take_items(level, own, weight, branch, items, ballot, out)
+            if tie_work is not None and not untied:
+                done = _take_tie_groups(
+                    level, own, weight, branch, neighbors, ballot, tie_work, out
+                )
             else:
-                done = _take_tie_groups(level, own, weight, branch, neighbors, ballot, work, out)
+                done = _take_items(level, own, weight, branch, items, ballot, out)
             if not done and level == n_met and ballot.rule.ranked and votes[level, own] > 0:
                 for c in range(len(ballot.ks)):
                     if ballot.ks[c] > totals[level]:
@@ -314,7 +313,7 @@ def _walk_row(own, neighbors, n_met, draws, ballot, walk, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _make_walk(draws, ballot, quadrature):
+def _make_walk(draws, ballot):
     n_groups, constant = len(draws.sizes), draws.constant
     levels = np.empty((7, n_groups), np.int64)
     votes = np.empty((n_groups, ballot.n_classes), np.int64)
@@ -322,7 +321,7 @@ def _make_walk(draws, ballot, quadrature):
     left = _Left(levels[3], levels[4], levels[5], np.empty(n_groups))
     shape = (1 if constant else n_groups, draws.n_test, 1 if constant else draws.largest_test + 1)
     later = _Later(np.empty(shape), levels[6, : n_groups - 1])
-    return _Walk(branch, left, later, tie_work(ballot.n_classes, ballot.k_max, quadrature))
+    return _Walk(branch, left, later)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -343,12 +342,15 @@ def _start(own_size, n_met, draws, walk, current):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def group_scores(rows, groups, start, stop, draws, ballot, quadrature, out):
-    """Fill out[i]: P(right) for each k, or P(each class), and last the row's weight."""
+def group_scores(rows, groups, start, stop, draws, ballot, tie_work, out):
+    """Fill out[i]: P(right) for each k, or P(each class), and last the row's weight.
+
+    Where no distances are tied, tie_work is None, and what only tie groups need is not compiled.
+    """
     longest = np.int64(0)
     for i in range(start, stop):
         longest = max(longest, rows.indptr[i + 1] - rows.indptr[i])
-    walk = _make_walk(draws, ballot, quadrature)
+    walk = _make_walk(draws, ballot)
     current = np.empty(walk.later.table.shape[1:])
     slot_of = np.empty(len(draws.sizes), np.int64)
     slots, classes = np.empty(longest, np.int64), np.empty(longest, np.int64)
@@ -362,4 +364,5 @@ def group_scores(rows, groups, start, stop, draws, ballot, quadrature, out):
         ties = _TieGroups(starts[: n_ties + 1], needs[:n_ties])
         own_size = draws.sizes[groups.of_rows[i]]
         out[i, -1] = _start(own_size, n_met, draws, walk, current)
-        _walk_row(rows.own[i], _Neighbors(items, ties), n_met, draws, ballot, walk, out[i])
+        neighbors = _Neighbors(items, ties)
+        _walk_row(rows.own[i], neighbors, n_met, draws, ballot, walk, tie_work, out[i])

@@ -39,6 +39,15 @@ class TieWork(NamedTuple):
     quadrature: Quadrature
 
 
+def tie_work(n_classes: int, k_max: int, quadrature: Quadrature) -> TieWork:
+    """Scratch for votes of up to k_max."""
+    present, most, tied = np.zeros((3, n_classes), np.int64)
+    voters = Voters(present, most, np.zeros((n_classes, k_max + 1, 1)))
+    free, poly, wins = np.empty((3, k_max + 1, 1))
+    win = WinWork(free, poly, np.empty(n_classes, np.bool_), wins)
+    return TieWork(tied, voters, win, quadrature)
+
+
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def choose(n, k):
     if k < 0 or k > n:
@@ -67,16 +76,6 @@ def add_certain(own, votes, rule, weight, out, column):
                 out[d if rule.every_class else column] += weight / n_winners
     elif rule.every_class or winner == own:
         out[winner if rule.every_class else column] += weight
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def tie_work(n_classes, k_max, quadrature):
-    """Scratch for votes of up to k_max."""
-    present, most = np.empty(n_classes, np.int64), np.zeros(n_classes, np.int64)
-    voters = Voters(present, most, np.zeros((n_classes, k_max + 1, 1)))
-    free, poly = np.empty((k_max + 1, 1)), np.empty((k_max + 1, 1))
-    win = WinWork(free, poly, np.empty(n_classes, np.bool_), np.empty((k_max + 1, 1)))
-    return TieWork(np.zeros(n_classes, np.int64), voters, win, quadrature)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")

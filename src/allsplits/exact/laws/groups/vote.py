@@ -12,7 +12,7 @@ from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows
 from allsplits.exact.effort import group_seconds
 from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.groups._kernels import GroupDraws, Groups, group_scores
-from allsplits.exact.laws.groups._kernels_outcomes import Ballot, VoteRule
+from allsplits.exact.laws.groups._kernels_outcomes import Ballot, VoteRule, tie_work
 from allsplits.exact.laws.groups.fractions import solve_in_fractions
 from allsplits.exact.question import Question, own_rows
 from allsplits.exact.ties import legendre_rules
@@ -82,14 +82,15 @@ class _GroupVote:
         rows = Rows(order.indptr, codes[neighbors], order.tied, codes[numbers])
         of_groups = Groups(groups[neighbors], groups[numbers])
         out = np.zeros((order.n_samples, self.width + 1))
-        map_row_ranges(
-            lambda start, stop: group_scores(
-                rows, of_groups, start, stop, self.draws, self.ballot, self.quadrature, out
-            ),
-            order.n_samples,
-            n_threads,
-            smallest=8,
-        )
+        has_ties = self.draws.average and bool(order.tied.any())
+
+        def score(start: int, stop: int) -> None:
+            work = None
+            if has_ties:
+                work = tie_work(self.ballot.n_classes, self.k_max, self.quadrature)
+            group_scores(rows, of_groups, start, stop, self.draws, self.ballot, work, out)
+
+        map_row_ranges(score, order.n_samples, n_threads, smallest=8)
         return out
 
 

@@ -10,8 +10,8 @@ from allsplits.exact._kernels_draws import hypergeometric_table
 from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.class_counts._kernels_nearest import score_nearest
 from allsplits.exact.laws.class_counts._kernels_ranked import score_ranked
-from allsplits.exact.laws.class_counts._kernels_tied import score_tied
-from allsplits.exact.laws.class_counts._kernels_untied import score_untied
+from allsplits.exact.laws.class_counts._kernels_tied import score_tied, tied_work
+from allsplits.exact.laws.class_counts._kernels_untied import score_untied, work_space
 from allsplits.exact.laws.class_counts.kernel_types import ClassVote, Draws
 from allsplits.exact.ties import legendre_rules, tie_rules
 
@@ -67,7 +67,12 @@ def run(kernel, groups, ks, *, every_class, share=False):
         tie_rules(max(ks)), legendre_rules(max(ks) // 2 + 1 if share else 0),
     )  # fmt: skip
     out = np.zeros((1, 1, 3 if every_class else len(ks)))
-    kernel(rows, 0, 1, draws, vote, out)
+    works = ()
+    if kernel is score_tied:
+        works = (tied_work(3, size, 1),)
+    elif kernel is score_untied:
+        works = work_space(every_class, 3, size)
+    kernel(rows, 0, 1, draws, vote, *works, out)
     return out[0, 0]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from allsplits.exact.laws.groups._kernels import GroupDraws, Groups, group_scores
-from allsplits.exact.laws.groups._kernels_outcomes import Ballot, VoteRule
+from allsplits.exact.laws.groups._kernels_outcomes import Ballot, VoteRule, tie_work
 from allsplits.exact.ties import legendre_rules
 
 #: Groups of the five neighbours; the row is of group 0.
@@ -46,8 +46,10 @@ def test_group_scores(neighbours, share, win, sizes, n_train, n_test, ranked, ev
     ballot = Ballot(VoteRule(every_class, ranked, share), np.array(ks), 2, 3)
     groups = Groups(np.array(OF_NEIGHBOURS, dtype=np.int32), np.zeros(1, dtype=np.int32))
     out = np.zeros((1, 4 if every_class else 3))
-    quadrature = legendre_rules(2 if share else 0)
-    group_scores(neighbours.rows, groups, 0, 1, draws, ballot, quadrature, out)
+    work = None
+    if neighbours.rows.tied.any():
+        work = tie_work(3, 2, legendre_rules(2 if share else 0))
+    group_scores(neighbours.rows, groups, 0, 1, draws, ballot, work, out)
 
     weighed = [
         (train, Fraction(1, sum(sizes[g] for g in test)))
