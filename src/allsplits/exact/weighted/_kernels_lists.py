@@ -193,7 +193,7 @@ def _duel(vote, lists, prefix, last_vote, found):
     return True
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def fits(vote, first, cap, most_work):
     """Whether no list grows beyond `cap` and counting takes at most `most_work` steps."""
     row, n_components = vote.row, vote.law.rows.shape[0]
@@ -222,7 +222,7 @@ def fits(vote, first, cap, most_work):
     return True
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def count_votes(vote, first, whole, cap, most_prefixes, found):
     """All votes that end in the groups from `first` on; returns False if a tie was not clear.
 

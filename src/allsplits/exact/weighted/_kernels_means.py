@@ -233,14 +233,14 @@ def _pass_zeros(walk, rows, i, average, columns, out):
             pair = mean * mean - spread / (j * max(j - 1.0, 1.0))
         for u in range(1, min(j, len(nearest) - 1) + 1):
             nearest[u] = pair + (square - pair) / u
-        _add_prefix(walk, 0, j, columns, out)
+        _add_prefix(walk, np.int64(0), j, columns, out)
     return n_zero
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def mean_errors_weighted(rows, start, stop, average, columns, out):
     """out[i, column] = expected squared error of the weighted mean of row i."""
-    k_most, room = columns.ks[0], 0
+    k_most, room = columns.ks[0], np.int64(0)
     for k in columns.ks:
         k_most = max(k, k_most)
     for i in range(start, stop):
