@@ -70,7 +70,7 @@ def _rare(n_own, v, j, k, table):
     return table[n_own, v] * table[j - n_own, k - v] < RARE * table[j, k]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _fill_wins(n_own, n_rivals, j, k_range, share, ways, work):
     """wins[k] = P(a class with n_own items wins | uniform k-subset of the prefix of j)."""
     items, after = work.rivals.items, work.rivals.after
@@ -139,7 +139,7 @@ def _meet(labels, position, end, met, n_present):
     return n_present, mixed
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _add_prefix(own, j, met, n_present, votes, work, out):
     """Add what the prefix of length j is worth to the columns, or to the classes of column 0."""
     rule, columns, ways = votes
