@@ -88,19 +88,23 @@ def _clip(exponent):
     return int(min(max(exponent, -900), 900))
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def standing(left, right, last_vote, times):
-    """Whether left + times · last vote is above right (1), below (-1) or tied (0); 2: not clear."""
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def standing(digits, a, b, last_vote, times):
+    """How digits[a] + times · last vote stands to digits[b].
+
+    Above (1), below (-1) or tied (0); 2: not clear.
+    """
+    weight, unit, low, high = last_vote
     total = 0.0
-    rest = len(left)
-    for i in range(len(left)):
-        total = total * 2.0**BITS + (left[i] - right[i] + times * last_vote.digits[i])
+    rest = len(weight)
+    for i in range(len(weight)):
+        total = total * 2.0**BITS + (digits[a, i] - digits[b, i] + times * weight[i])
         rest -= 1
         if abs(total) > ENOUGH:
             break
-    scale = last_vote.unit + BITS * rest
-    if abs(total) <= math.ldexp(last_vote.low[0], _clip(last_vote.low[1] - scale)):
+    scale = unit + BITS * rest
+    if abs(total) <= math.ldexp(low[0], _clip(low[1] - scale)):
         return 0
-    if abs(total) <= math.ldexp(last_vote.high[0], _clip(last_vote.high[1] - scale)):
+    if abs(total) <= math.ldexp(high[0], _clip(high[1] - scale)):
         return 2
     return 1 if total > 0.0 else -1

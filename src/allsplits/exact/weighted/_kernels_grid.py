@@ -51,7 +51,7 @@ def _add_lines(vote, lines, m, prefix, left_out, out):
     for b in range(len(votes)):
         x = drawable - (b - forced) if left_out else b - forced
         votes[b] = lines[x] if 0 <= x < len(lines) else 0.0
-    return add_mass(vote.law, vote.rule.slots, votes, m, seen, prefix.chance, True, out)
+    return add_mass(vote.law, vote.rule.slots, votes, m, seen, prefix.chance, prefix.last >= 0, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -137,7 +137,7 @@ def _in_cells(lead, scale, top):
     return Lead(base, math.ldexp(lead.slack, away) * scale, top)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def bound_votes(vote, first, lead, grid, found):
     """Bounds on all votes that end in the groups from `first` on; `found` grows."""
     row, n_classes = vote.row, len(vote.row.present)

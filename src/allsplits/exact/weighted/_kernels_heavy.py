@@ -134,7 +134,7 @@ def _end_votes(vote, lead, seen, last, rows, polynomial, found):
         for b in range(polynomial.shape[1]):
             if b != voters:
                 polynomial[m, b] = 0.0
-        add_mass(law, slots, polynomial[m], m, total, 1.0, True, found.visited)
+        add_mass(law, slots, polynomial[m], m, total, 1.0, last >= 0, found.visited)
         for c in range(len(row.present)):
             if rule.target >= 0 and row.present[c] != rule.target:
                 continue
@@ -143,7 +143,7 @@ def _end_votes(vote, lead, seen, last, rows, polynomial, found):
             for bound in range(2):
                 if may and (sure or bound == 1):
                     won = found.won[bound, line]
-                    add_mass(law, slots, polynomial[m], m, total, 1.0, True, won)
+                    add_mass(law, slots, polynomial[m], m, total, 1.0, last >= 0, won)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -153,7 +153,7 @@ def _chance(vote, rows, polynomial):
     seen = np.empty(len(row.present), np.int64)
     for p in range(len(seen)):
         seen[p] = row.passed[p] + row.forced[p]
-    fill_rows(law, row, seen, -1, rows, polynomial, np.empty(polynomial.shape[1]))
+    fill_rows(law, row, seen, np.int64(-1), rows, polynomial, np.empty(polynomial.shape[1]))
     voters, total, largest = count(row.forced), count(seen), 0.0
     for m in range(len(polynomial)):
         if law.ends.shape[0] == 0:
@@ -163,7 +163,7 @@ def _chance(vote, rows, polynomial):
     return largest
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def bound_with_heavy(vote, first, grid, found):
     """As `bound_votes`, with heavy voters followed one by one."""
     row, law = vote.row, vote.law

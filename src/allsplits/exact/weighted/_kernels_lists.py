@@ -64,33 +64,21 @@ def _tolerances(row, first, g, rule):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _move_pointer(lists, end, entry, last_vote, times, least, pointer):
-    """Move a pointer past all sums that stand to the one at `entry` as `least` says, or better.
-
-    pointer = (where it is, shares that it has passed). Returns whether all was clear.
-    """
-    while pointer[0] < end:
-        at = int(pointer[0])
-        found = standing(lists.digits[entry], lists.digits[at], last_vote, times)
-        if found == 2:
-            return False
-        if found < least:
-            break
-        pointer[1] += lists.mass[at]
-        pointer[0] += 1.0
-    return True
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _advance(lists, version, entry, last_vote, times, beaten):
     """Move the pointers of a class up to the sum at `entry`; returns whether all was clear."""
-    starts = lists.starts[version]
+    digits, mass, starts = lists.digits, lists.mass, lists.starts[version]
     for b in range(len(starts) - 1):
         for tied in range(2):
-            if not _move_pointer(
-                lists, starts[b + 1], entry, last_vote, times, 1 - tied, beaten[b, tied]
-            ):
-                return False
+            at, passed = int(beaten[b, tied, 0]), beaten[b, tied, 1]
+            while at < starts[b + 1]:
+                found = standing(digits, entry, at, last_vote, times)
+                if found == 2:
+                    return False
+                if found < 1 - tied:
+                    break
+                passed += mass[at]
+                at += 1
+            beaten[b, tied, 0], beaten[b, tied, 1] = at, passed
     return True
 
 
@@ -193,7 +181,7 @@ def _duel(vote, lists, prefix, last_vote, found):
     return True
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def fits(vote, first, cap, most_work):
     """Whether no list grows beyond `cap` and counting takes at most `most_work` steps."""
     row, n_components = vote.row, vote.law.rows.shape[0]
@@ -222,7 +210,7 @@ def fits(vote, first, cap, most_work):
     return True
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def count_votes(vote, first, whole, cap, most_prefixes, found):
     """All votes that end in the groups from `first` on; returns False if a tie was not clear.
 

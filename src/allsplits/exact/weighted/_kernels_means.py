@@ -80,7 +80,7 @@ def _count_nodes(rows, i, columns):
     return largest, max(int(np.ceil(span / STEP)) - 1, 0)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _new_walk(k_most, n_nodes):
     walk = Walk(
         np.empty((k_most + 1, n_nodes)), np.empty((k_most + 1, n_nodes)),
@@ -93,7 +93,7 @@ def _new_walk(k_most, n_nodes):
     return walk
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _start(walk, n_nodes):
     """Before the first item."""
     for u in range(len(walk.nearest)):
@@ -103,7 +103,7 @@ def _start(walk, n_nodes):
             walk.b[u, x], walk.c[u, x], walk.d[u, x] = 0.0, 0.0, 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _fill_nodes(walk, n_nodes, weight, largest):
     """Q = s · w and z = e^(-q) at all nodes; s is in units of the largest weight."""
     s, q, z, k_most = walk.s, walk.q, walk.z, len(walk.nearest) - 1
@@ -156,14 +156,14 @@ def _pass_tied(walk, n_nodes, j, low, high, moments):
             a1[x] = stay * a1[x] + take * z[x] * a0[x]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _forget(walk, n_nodes, u):
     """Subsets of u items are too small to matter from now on."""
     for x in range(n_nodes):
         walk.a[u, x], walk.b[u, x], walk.c[u, x], walk.d[u, x] = 0.0, 0.0, 0.0, 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _end_group(walk, n_nodes, mean):
     """Give b the group's errors: from now on all of them count alike."""
     for u in range(1, len(walk.nearest)):
@@ -193,9 +193,8 @@ def _moments(targets, first, last, own):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_prefix(walk, n_nodes, j, columns, out):
+def _add_prefix(c, nearest, n_nodes, j, ks, masses, out):
     """Add what the prefix of j items contributes to every column."""
-    ks, masses, c, nearest = columns.ks, columns.masses, walk.c, walk.nearest
     for column in range(len(ks)):
         k = ks[column]
         if j < k or masses[column, j] == 0.0:
@@ -209,7 +208,7 @@ def _add_prefix(walk, n_nodes, j, columns, out):
         out[column] += masses[column, j] * (STEP * total + nearest[k])
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _pass_zeros(walk, rows, i, average, columns, out):
     """Items at distance 0: nearest[u] = mean over u-subsets of the squared mean of their errors.
 
@@ -233,14 +232,14 @@ def _pass_zeros(walk, rows, i, average, columns, out):
             pair = mean * mean - spread / (j * max(j - 1.0, 1.0))
         for u in range(1, min(j, len(nearest) - 1) + 1):
             nearest[u] = pair + (square - pair) / u
-        _add_prefix(walk, 0, j, columns, out)
+        _add_prefix(walk.c, nearest, np.int64(0), j, columns.ks, columns.masses, out)
     return n_zero
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def mean_errors_weighted(rows, start, stop, average, columns, out):
     """out[i, column] = expected squared error of the weighted mean of row i."""
-    k_most, room = columns.ks[0], 0
+    k_most, room = columns.ks[0], np.int64(0)
     for k in columns.ks:
         k_most = max(k, k_most)
     for i in range(start, stop):
@@ -268,6 +267,6 @@ def mean_errors_weighted(rows, start, stop, average, columns, out):
                     _pass_tied(walk, n_nodes, j, low, high, moments)
                 for u in range(columns.k_low[j - 1], columns.k_low[j]):
                     _forget(walk, n_nodes, u)
-                _add_prefix(walk, n_nodes, j, columns, out[i])
+                _add_prefix(walk.c, walk.nearest, n_nodes, j, columns.ks, columns.masses, out[i])
             if end - position > 1:
                 _end_group(walk, n_nodes, moments[0])

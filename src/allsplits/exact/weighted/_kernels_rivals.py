@@ -189,12 +189,12 @@ def _several_rivals(cells, duel, claim, rivals, m, out):
     fill_values(out, 0.0)
     for i in range(high - low + 1):
         duel.work[0, 0, i] = 1.0
-    top = 0
+    top = np.int64(0)
     for d in range(len(rivals)):
         if rivals[d]:
             top = _times_rival(cells, duel, claim, d, m, top)
     for v in range(top + 1):
-        out[v] = _dot(cells.mass[a, claim.x], low, duel.work[0, v], 0, high - low + 1)
+        out[v] = _dot(cells.mass[a, claim.x], low, duel.work[0, v], np.int64(0), high - low + 1)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)

@@ -95,7 +95,7 @@ def _groups_needed(vote, first, tol):
     for g in range(first, n_groups):
         for p in range(n_classes):
             seen[p] += row.members[g, p]
-        fill_rows(law, row, seen, -1, rows, polynomial, spare)
+        fill_rows(law, row, seen, np.int64(-1), rows, polynomial, spare)
         if _still_open(law, polynomial, count(seen), slots) <= tol:
             return g + 1
     return n_groups

@@ -130,7 +130,8 @@ def _win_pair(mine, present, k, share, quadrature, work):
             for e in range(len(present)):
                 if e != mine:
                     y = y_share if share or present[e] > present[mine] else 0.0
-                    times_capped_pair(poly, rows[e], group_rows[e], v, y, limit, temp)
+                    most = (k, k, limit)
+                    times_capped_pair(poly, temp, rows, group_rows, (e, e), most, v, y)
             scale = weights[order, q] if share else 1.0
             for b in range(v + 1):
                 votes = scale * rows[mine, b] * group_rows[mine, v - b]

@@ -25,6 +25,7 @@ from allsplits.exact.laws.fixed_size._kernels_rivals import (
     Rivals,
     gather_rivals,
     is_free,
+    new_rivals,
     quadrature_order,
     worth,
 )
@@ -37,8 +38,9 @@ RARE = 2.0**-64
 
 
 class _Work(NamedTuple):
-    """Scratch of a vote: a polynomial and the next one, wins[k] of one class."""
+    """Scratch of a vote: the rivals, a polynomial and the next one, wins[k] of one class."""
 
+    rivals: Rivals
     poly: Floats
     temp: Floats
     wins: Floats
@@ -69,11 +71,10 @@ def _rare(n_own, v, j, k, table):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_wins(n_own, rivals, n_rivals, j, k_range, share, ways, work):
+def _fill_wins(n_own, n_rivals, j, k_range, share, ways, work):
     """wins[k] = P(a class with n_own items wins | uniform k-subset of the prefix of j)."""
-    items, after = rivals
-    table = ways.table
-    poly, temp, wins = work
+    items, after = work.rivals.items, work.rivals.after
+    table, poly, temp, wins = ways.table, work.poly, work.temp, work.wins
     k_low, k_high = k_range
     for k in range(k_low, k_high + 1):
         wins[k] = 0.0
@@ -138,63 +139,98 @@ def _meet(labels, position, end, met, n_present):
     return n_present, mixed
 
 
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def _add_prefix(own, j, met, n_present, votes, work, out):
+    """Add what the prefix of length j is worth to the columns, or to the classes of column 0."""
+    rule, columns, ways = votes
+    ks, masses, wins = columns.ks, columns.masses, work.wins
+    k_range = columns.k_low[j], columns.k_high[j]
+    for e in range(n_present):
+        target = met.present[e]
+        if not rule.every_class and target != own:
+            continue
+        n_rivals = gather_rivals(target, met, n_present, work.rivals)
+        if n_rivals == 0:
+            for k in range(k_range[0], k_range[1] + 1):
+                wins[k] = 1.0
+        else:
+            n_own = met.prefix[target]
+            _fill_wins(n_own, n_rivals, j, k_range, rule.share, ways, work)
+        for c in range(len(ks)):
+            if masses[c, j] > 0.0:
+                out[target if rule.every_class else c] += masses[c, j] * wins[ks[c]]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def _new_work(n_classes, size):
+    """Space to meet the classes of a row, and for votes of fewer than `size`."""
+    met = Met(
+        np.empty(n_classes, np.int64), np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
+    )
+    work = _Work(new_rivals(n_classes), np.empty(size), np.empty(size), np.empty(size))
+    return met, work
+
+
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def _start_row(met):
+    """Nothing is met yet."""
+    # np.zeros takes half a second to compile.
+    for c in range(len(met.prefix)):
+        met.prefix[c], met.group[c] = 0, 0
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
-def score_columns(rows, start, stop, rule, columns, ways, n_classes, out):
+def score_untied(rows, start, stop, votes, n_classes, out):
     """P(right) of each row for each column, or, with every_class, P(each class) for column 0.
 
-    Walks the tie groups of each row. Groups of one class (a single item is one) need no average;
-    inside a mixed group the prefixes are averaged over the orders of the group.
+    Ties play no part.
     """
-    ks, masses, k_low, k_high = columns
-    depth = masses.shape[1] - 1
-    size = ways.table.shape[1]
-    # Filled with zeros below: np.zeros takes half a second to compile.
-    prefix, group = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
-    met = Met(prefix, group, np.empty(n_classes, np.int64))
-    rivals = Rivals(np.empty(n_classes, np.int64), np.empty(n_classes, np.bool_))
-    tied = np.empty(n_classes, np.int64)
-    tied_work = make_tied_work(n_classes, len(ks), size if rule.average else 1)
-    wins = np.empty(size)
-    work = _Work(np.empty(size), np.empty(size), wins)
+    met, work = _new_work(n_classes, votes.ways.table.shape[1])
+    k_high = votes.columns.k_high
+    for i in range(start, stop):
+        _start_row(met)
+        n_present = np.int64(0)
+        for j in range(1, votes.columns.masses.shape[1]):
+            c = rows.labels[rows.indptr[i] + j - 1]
+            if met.prefix[c] == 0:
+                met.present[n_present] = c
+                n_present += 1
+            met.prefix[c] += 1
+            if k_high[j] > 0:
+                _add_prefix(rows.own[i], j, met, n_present, votes, work, out[i])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def score_tied(rows, start, stop, votes, n_classes, out):
+    """As `score_untied`, averaged over the orders of tie groups.
+
+    Walks the tie groups of each row. Groups of one class (a single item is one) need no average.
+    """
+    columns = votes.columns
+    depth, size = columns.masses.shape[1] - 1, votes.ways.table.shape[1]
+    met, work = _new_work(n_classes, size)
+    tied_work = make_tied_work(n_classes, len(columns.ks), size)
+    labels, k_high, prefix, group = rows.labels, columns.k_high, met.prefix, met.group
     for i in range(start, stop):
         own = rows.own[i]
-        for c in range(n_classes):
-            prefix[c] = 0
-            group[c] = 0
+        _start_row(met)
         n_present = np.int64(0)
         position = rows.indptr[i]
         s = np.int64(0)
         while s < depth:
-            end = group_end(rows.tied, position, rows.indptr[i + 1], rule.average)
+            end = group_end(rows.tied, position, rows.indptr[i + 1], True)
             g = end - position
-            n_present, mixed = _meet(rows.labels, position, end, met, n_present)
+            n_present, mixed = _meet(labels, position, end, met, n_present)
             if mixed:
-                add_mixed_group(own, (s, g, n_present), met, rule, columns, ways, tied_work, out[i])
+                add_mixed_group(own, (s, g, n_present), met, votes, tied_work, out[i])
             for e in range(position, end):
-                group[rows.labels[e]] = 0
+                group[labels[e]] = 0
                 if mixed:
-                    prefix[rows.labels[e]] += 1
+                    prefix[labels[e]] += 1
             for j in range(s + g if mixed else s + 1, min(s + g, depth) + 1):
                 if not mixed:
-                    prefix[rows.labels[position]] += 1
-                if k_high[j] == 0:
-                    continue
-                for e in range(n_present):
-                    target = met.present[e]
-                    if not rule.every_class and target != own:
-                        continue
-                    k_range = k_low[j], k_high[j]
-                    n_rivals = gather_rivals(target, met, n_present, rivals, tied)
-                    if n_rivals == 0:
-                        for k in range(k_low[j], k_high[j] + 1):
-                            wins[k] = 1.0
-                    else:
-                        _fill_wins(
-                            prefix[target], rivals, n_rivals, j, k_range, rule.share, ways, work
-                        )
-                    for c in range(len(ks)):
-                        if masses[c, j] > 0.0:
-                            place = target if rule.every_class else c
-                            out[i, place] += masses[c, j] * wins[ks[c]]
+                    prefix[labels[position]] += 1
+                if k_high[j] > 0:
+                    _add_prefix(own, j, met, n_present, votes, work, out[i])
             s += g
             position = end

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from allsplits.exact.kernel_types import Quadrature
+from allsplits.exact.kernel_types import Columns, Quadrature, Rule
 
 Integers = NDArray[np.int64]
 
@@ -23,6 +23,14 @@ class Ways(NamedTuple):
     quadrature: Quadrature
 
 
+class Votes(NamedTuple):
+    """The votes that are asked for: how they are counted, which, and what they are weighed with."""
+
+    rule: Rule
+    columns: Columns
+    ways: Ways
+
+
 class Met(NamedTuple):
     """Items of each class in the prefix, and in the tie group after it; who has any, as met."""
 
@@ -32,14 +40,23 @@ class Met(NamedTuple):
 
 
 class Rivals(NamedTuple):
-    """The classes against one: their items, and whether they come after it in class order."""
+    """The classes against one: their items in prefix and tie group, and who comes after it."""
 
     items: Integers
+    tied: Integers
     after: NDArray[np.bool_]
 
 
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def new_rivals(n_classes):
+    """Space for the rivals of a class."""
+    return Rivals(
+        np.empty(n_classes, np.int64), np.empty(n_classes, np.int64), np.empty(n_classes, np.bool_)
+    )
+
+
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def gather_rivals(target, met, n_present, rivals, tied):
+def gather_rivals(target, met, n_present, rivals):
     """Items of the other classes in the prefix, and in the tie group; returns how many classes."""
     n = np.int64(0)
     for e in range(n_present):
@@ -47,7 +64,7 @@ def gather_rivals(target, met, n_present, rivals, tied):
         if d != target:
             rivals.items[n] = met.prefix[d]
             rivals.after[n] = d > target
-            tied[n] = met.group[d]
+            rivals.tied[n] = met.group[d]
             n += 1
     return n
 

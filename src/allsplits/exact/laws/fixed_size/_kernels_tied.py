@@ -19,6 +19,7 @@ from allsplits.exact.laws.fixed_size._kernels_rivals import (
     Rivals,
     gather_rivals,
     is_free,
+    new_rivals,
     quadrature_order,
     worth,
 )
@@ -29,18 +30,17 @@ Floats = NDArray[np.float64]
 class TiedWork(NamedTuple):
     """Scratch of a mixed tie group.
 
-    The rivals of a class, their items in the group, and in prefix and group. For each column:
-    whether a vote of it can end in the group, omega, and what was added. A row of the group's
-    binomial weights, a polynomial poly[u, i] in both variables, and the next one.
+    The rivals of a class, and their items in prefix and group. For each column: whether a vote of
+    it can end in the group, omega, and what was added. One line of the group's binomial weights, a
+    polynomial poly[u, i] in both variables, and the next one.
     """
 
     rivals: Rivals
-    tied: NDArray[np.int64]
     sums: NDArray[np.int64]
     active: NDArray[np.bool_]
     omegas: Floats
     added: Floats
-    row: Floats
+    group_rows: Floats
     poly: Floats
     temp: Floats
 
@@ -57,31 +57,32 @@ class _Ending(NamedTuple):
 def make_tied_work(n_classes, n_columns, size):
     """Scratch for votes of fewer than `size`."""
     return TiedWork(
-        Rivals(np.empty(n_classes, np.int64), np.empty(n_classes, np.bool_)),
-        np.empty(n_classes, np.int64),
+        new_rivals(n_classes),
         np.empty(n_classes, np.int64),
         np.empty(n_columns, np.bool_),
         np.empty((n_columns, size)),
         np.empty(n_columns),
-        np.empty(size),
+        np.empty((1, size)),
         np.empty((size, size)),
         np.empty((size, size)),
     )
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def times_capped_pair(poly, row, group_row, v, y, limit, temp):
-    """Multiply poly[u, i] (u voters from the prefix, i from the group) by a class's two rows.
+def times_capped_pair(poly, temp, rows, group_rows, lines, most, v, y):
+    """Multiply poly[u, i] (u voters from the prefix, i from the group) by a class's two lines.
 
-    The class has at most v votes, v of them are worth y, and no more than its rows are long.
+    The class has at most v votes, v of them are worth y; `most` are those from the prefix, from the
+    group, and those of all classes but one together.
     """
-    top, g = min(len(row) - 1, v), len(group_row) - 1
+    line, group_line = lines
+    of_prefix, of_group, limit = most
     for u in range(limit + 1):
         for i in range(limit + 1 - u):
             total = 0.0
-            for b in range(min(u, top) + 1):
-                for beta in range(min(i, g, v - b) + 1):
-                    factor = row[b] * group_row[beta]
+            for b in range(min(u, of_prefix, v) + 1):
+                for beta in range(min(i, of_group, v - b) + 1):
+                    factor = rows[line, b] * group_rows[group_line, beta]
                     if b + beta == v:
                         factor *= y
                     total += factor * poly[u - b, i - beta]
@@ -91,10 +92,12 @@ def times_capped_pair(poly, row, group_row, v, y, limit, temp):
             poly[u, i] = temp[u, i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
     """work.poly[u, i]: ways of the rivals to have u voters from the prefix and i from the group."""
-    (items, after), tied, sums, poly, row = work.rivals, work.tied, work.sums, work.poly, work.row
+    items, tied, after = work.rivals
+    sums, poly, group_rows = work.sums, work.poly, work.group_rows
+    row = group_rows[0]
     free = np.int64(0)
     g_free = np.int64(0)
     for d in range(n_rivals):
@@ -109,14 +112,14 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
         y_d = worth(after[d], y, share)
         if not is_free(sums[d], v, y_d):
             binomial_row(tied[d], min(v, limit), phi, row)
-            of_prefix, of_group = table[items[d], : items[d] + 1], row[: tied[d] + 1]
-            times_capped_pair(poly, of_prefix, of_group, v, y_d, limit, work.temp)
+            most = (items[d], tied[d], limit)
+            times_capped_pair(poly, work.temp, table, group_rows, (items[d], 0), most, v, y_d)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
     """Add P(a class wins a vote that ends in the group) to work.added[column]."""
-    table, sums, row, poly = ways.table, work.sums, work.row, work.poly
+    table, sums, row, poly = ways.table, work.sums, work.group_rows[0], work.poly
     active, omegas, added = work.active, work.omegas, work.added
     for v in range(1, min(n_own + g_own, ending.k_high) + 1):
         reach = v
@@ -148,12 +151,13 @@ def _weigh_votes(s, g, columns, table, work):
     k_max = table.shape[1] - 1
     depth = columns.masses.shape[1] - 1
     phi = k_max / (k_max + g + 1.0)
-    binomial_row(g, min(k_max, g), phi, work.row)
+    row = work.group_rows[0]
+    binomial_row(g, min(k_max, g), phi, row)
     k_low = k_max
     k_high = np.int64(0)
     for c in range(len(columns.ks)):
         k, omega = columns.ks[c], work.omegas[c]
-        work.active[c] = tie_weights(s, g, depth, k, columns.masses[c], table, work.row, omega)
+        work.active[c] = tie_weights(s, g, depth, k, columns.masses[c], table, row, omega)
         for extra in range(min(k, g) + 1, k_max + 1):
             omega[extra] = 0.0
         if work.active[c]:
@@ -162,13 +166,14 @@ def _weigh_votes(s, g, columns, table, work):
     return _Ending(k_low, k_high, phi)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_mixed_group(own, place, met, rule, columns, ways, work, out):
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def add_mixed_group(own, place, met, votes, work, out):
     """Add the prefixes that end inside a tie group.
 
     `place` is how many items are before it, how many it has, and how many classes were met.
     """
     s, g, n_present = place
+    rule, columns, ways = votes
     ending = _weigh_votes(s, g, columns, ways.table, work)
     if ending.k_high == 0:
         return
@@ -176,9 +181,9 @@ def add_mixed_group(own, place, met, rule, columns, ways, work, out):
         target = met.present[e]
         if not rule.every_class and target != own:
             continue
-        n_rivals = gather_rivals(target, met, n_present, work.rivals, work.tied)
+        n_rivals = gather_rivals(target, met, n_present, work.rivals)
         for d in range(n_rivals):
-            work.sums[d] = work.rivals.items[d] + work.tied[d]
+            work.sums[d] = work.rivals.items[d] + work.rivals.tied[d]
         for c in range(len(columns.ks)):
             work.added[c] = 0.0
         n_own, g_own = met.prefix[target], met.group[target]

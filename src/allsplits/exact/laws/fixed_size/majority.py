@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from allsplits.exact._kernels import binomial_table
 from allsplits.exact.effort import map_timed_rows
 from allsplits.exact.kernel_types import Rows, Rule
-from allsplits.exact.laws.fixed_size._kernels_majority import RARE, score_columns
-from allsplits.exact.laws.fixed_size._kernels_rivals import Ways
+from allsplits.exact.laws.fixed_size._kernels_majority import RARE, score_tied, score_untied
+from allsplits.exact.laws.fixed_size._kernels_rivals import Votes, Ways
 from allsplits.exact.masses import Prefixes
 from allsplits.exact.question import Options, own_rows
 from allsplits.exact.ties import distinct_rows, legendre_rules
@@ -80,18 +80,19 @@ class MajorityVote:
         self, order: NeighborOrder, rows: Rows, n_threads: int, *, every_class: bool
     ) -> Floats:
         rule = Rule(every_class, self.options.average, self.options.share)
-        columns, ways = self.prefixes.columns, Ways(self.table.values, self.quadrature)
+        ways = Ways(self.table.values, self.quadrature)
+        votes = Votes(rule, self.prefixes.columns, ways)
         place: Any = slice(None)
         if rule.average:
             rows, _, place = distinct_rows(rows, np.zeros_like(rows.own))
         width = self.n_classes if every_class else len(self.prefixes.ks)
         out = np.zeros((len(rows.own), width))
+        has_ties = rows.tied.any()
+        score = score_tied if rule.average and has_ties else score_untied
         # What ties cost is seen from the first rows; the first block speaks for the others.
-        says_so = rows.tied.any() and order.first_row == 0
+        says_so = has_ties and order.first_row == 0
         map_timed_rows(
-            lambda start, stop: score_columns(
-                rows, start, stop, rule, columns, ways, self.n_classes, out
-            ),
+            lambda start, stop: score(rows, start, stop, votes, self.n_classes, out),
             len(rows.own),
             n_threads,
             scale=self.rows_in_all / order.n_samples if says_so else 0.0,

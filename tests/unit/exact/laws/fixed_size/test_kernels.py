@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from allsplits.exact.kernel_types import Rows, Rule
-from allsplits.exact.laws.fixed_size._kernels_majority import score_columns
+from allsplits.exact.laws.fixed_size._kernels_majority import score_tied
 from allsplits.exact.laws.fixed_size._kernels_mean import TargetRows, Windows, squared_errors
 from allsplits.exact.laws.fixed_size._kernels_ranked import hit_columns
-from allsplits.exact.laws.fixed_size._kernels_rivals import Ways
+from allsplits.exact.laws.fixed_size._kernels_rivals import Votes, Ways
 from allsplits.exact.laws.fixed_size._kernels_tally import (
     count_nearest,
     count_prefixes,
@@ -51,14 +51,14 @@ def close(found, expected):
 
 @pytest.mark.parametrize("every_class", [False, True])
 @pytest.mark.parametrize("ks", [[1], [2], [1, 2, 3]])
-def test_score_columns(neighbours, share, win, ks, every_class):
+def test_score_tied(neighbours, share, win, ks, every_class):
     if every_class:
         ks = ks[-1:]
     at = prefixes(neighbours.n, ks)
     ways = Ways(VoteTable(at).values, legendre_rules(max(ks) // 2 + 1 if share else 0))
     out = np.zeros((1, 3 if every_class else len(ks)))
     rule = Rule(every_class, True, share)
-    score_columns(neighbours.rows, 0, 1, rule, at.columns, ways, 3, out)
+    score_tied(neighbours.rows, 0, 1, Votes(rule, at.columns, ways), 3, out)
     asked = [(ks[0], c) for c in range(3)] if every_class else [(k, neighbours.own) for k in ks]
     close(
         out[0],
