@@ -30,9 +30,9 @@ def _times(poly, degree, row, top, limit, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _chain(voters, backwards, cap, limit, products, degrees):
+def _chain(contenders, backwards, cap, limit, products, degrees):
     """products[m] = that of the first m classes (the last m if backwards), no votes above `cap`."""
-    present, most, rows = voters
+    present, most, rows = contenders
     n_present = len(present)
     for x in range(LANES):
         products[0, 0, x] = 1.0
@@ -60,9 +60,9 @@ def _add_votes(m, after, own_row, weight, rest, work, win):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_shared_top(voters, k, v, y, weight, share, work, wins):
+def _add_shared_top(contenders, k, v, y, weight, share, work, wins):
     """Classes that win with v votes where others may have as many: not more than half of k."""
-    present, most, rows = voters
+    present, most, rows = contenders
     for m in range(len(present)):
         d = present[m]
         if most[d] >= v:
@@ -70,8 +70,8 @@ def _add_shared_top(voters, k, v, y, weight, share, work, wins):
                 work.own[m, x] = rows[d, v, x]
                 rows[d, v, x] *= y
     cap = v if share else v - 1
-    _chain(voters, np.bool_(False), cap, k - v, work.left, work.degrees[0])
-    _chain(voters, np.bool_(True), v, k - v, work.right, work.degrees[1])
+    _chain(contenders, np.bool_(False), cap, k - v, work.left, work.degrees[0])
+    _chain(contenders, np.bool_(True), v, k - v, work.right, work.degrees[1])
     for m in range(len(present)):
         d = present[m]
         if most[d] >= v:
@@ -81,23 +81,23 @@ def _add_shared_top(voters, k, v, y, weight, share, work, wins):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_every_win(voters, k, share, quadrature, work, wins):
+def add_every_win(contenders, k, share, quadrature, work, wins):
     """wins[d] += P(exactly k votes, d wins) for the classes that are present, which are in order.
 
     No class has more than k votes, and all have `LANES` lanes.
     """
-    n_present = len(voters.present)
+    n_present = len(contenders.present)
     for v in range(1, k // 2 + 1):
         order = min(n_present - 1, k // v - 1) // 2 + 1 if share else 1
         for q in range(order):
             y = quadrature.nodes[order, q] if share else 1.0
             weight = quadrature.weights[order, q] if share else 1.0
-            _add_shared_top(voters, k, v, y, weight, share, work, wins)
+            _add_shared_top(contenders, k, v, y, weight, share, work, wins)
     # Who has more than half of the votes has won, whatever the others do.
     limit = k - k // 2 - 1
-    _chain(voters, np.bool_(False), limit, limit, work.left, work.degrees[0])
-    _chain(voters, np.bool_(True), limit, limit, work.right, work.degrees[1])
+    _chain(contenders, np.bool_(False), limit, limit, work.left, work.degrees[0])
+    _chain(contenders, np.bool_(True), limit, limit, work.right, work.degrees[1])
     for m in range(n_present):
-        d = voters.present[m]
-        for v in range(k // 2 + 1, voters.most[d] + 1):
-            _add_votes(m, n_present - 1 - m, voters.rows[d, v], 1.0, k - v, work, wins[d])
+        d = contenders.present[m]
+        for v in range(k // 2 + 1, contenders.most[d] + 1):
+            _add_votes(m, n_present - 1 - m, contenders.rows[d, v], 1.0, k - v, work, wins[d])

@@ -26,13 +26,13 @@ def multiply(poly, degree, row, top, limit, n_lanes):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_wins(own, voters, reach, share, quadrature, scale, n_lanes, work):
+def add_wins(own, contenders, reach, share, quadrature, scale, n_lanes, work):
     """work.wins[k] += scale · P(exactly k votes, `own` wins), as far as reach (v_low ≥ 1) asks.
 
     Classes that cannot reach v votes are multiplied into work.free once and stay there for larger
     v. `own` is one of the classes that are present.
     """
-    present, most, rows = voters
+    present, most, rows = contenders
     free, poly, is_free, wins = work
     v_low, v_high, k_low, k_high = reach
     for e in range(len(present)):
@@ -93,9 +93,9 @@ def add_wins(own, voters, reach, share, quadrature, scale, n_lanes, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def last_open_vote(own, voters):
+def last_open_vote(own, contenders):
     """The most votes `own` may have and lose, and the largest k at which it can lose."""
-    present, most, _ = voters
+    present, most, _ = contenders
     others, largest = 0, 0
     for d in present:
         if d != own:
@@ -120,9 +120,9 @@ def fewest_votes(row, n_lanes, v_high, tol):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_any(own, voters, reach, n_lanes, work):
+def add_any(own, contenders, reach, n_lanes, work):
     """work.wins[k] += P(exactly k votes), whoever wins, as far as reach asks."""
-    present, most, rows = voters
+    present, most, rows = contenders
     v_low, v_high, k_low, k_high = reach
     poly, wins, limit = work.poly, work.wins, k_high - v_low
     for x in range(n_lanes):
@@ -138,9 +138,9 @@ def add_any(own, voters, reach, n_lanes, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def finished_votes(voters, n_lanes, k_low, k_high, tol, poly):
+def finished_votes(contenders, n_lanes, k_low, k_high, tol, poly):
     """The smallest k whose vote may still change: P(at most k training items so far) > tol."""
-    present, most, rows = voters
+    present, most, rows = contenders
     for x in range(n_lanes):
         poly[0, x] = 1.0
     degree = np.int64(0)

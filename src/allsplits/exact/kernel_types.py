@@ -121,8 +121,8 @@ class Walk(NamedTuple):
     members: NDArray[np.int64]
 
 
-class Voters(NamedTuple):
-    """The classes that may vote, and how likely each number of votes is, for many lanes at once.
+class Contenders(NamedTuple):
+    """The classes that may have votes, and how likely each number is, for many lanes at once.
 
     Attributes
     ----------

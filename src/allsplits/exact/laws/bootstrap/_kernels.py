@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels import group_end, poisson_row
 from allsplits.exact._kernels_around import LANES, add_every_win
-from allsplits.exact.kernel_types import EveryWinWork, Quadrature, Voters
+from allsplits.exact.kernel_types import Contenders, EveryWinWork, Quadrature
 from allsplits.exact.laws.fixed_size._kernels_own import count_own
 from allsplits.exact.laws.fixed_size._kernels_tied import times_capped_pair
 
@@ -64,7 +64,7 @@ class _RankWork(NamedTuple):
     """Scratch of rows without ties: items of each class so far, the voters, W(u), one row."""
 
     counts: Integers
-    voters: Voters
+    contenders: Contenders
     end_weights: Floats
     row: Floats
     every_win: EveryWinWork
@@ -143,16 +143,16 @@ def _win_pair(mine, present, k, share, quadrature, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_rank(x, s, e, k, voters, work):
+def _fill_rank(x, s, e, k, contenders, work):
     """Lane x: Poisson weights after s items, those of class e with the draws of its next item."""
-    end_weights, row, rows = work.end_weights, work.row, voters.rows
+    end_weights, row, rows = work.end_weights, work.row, contenders.rows
     theta = k / (s + 1.0)
     poisson_row(theta * s, k, row)
     for u in range(k):
         if end_weights[u] > 0.0:
             end_weights[u] /= row[u]
-    for m in range(len(voters.present)):
-        d = voters.present[m]
+    for m in range(len(contenders.present)):
+        d = contenders.present[m]
         poisson_row(theta * work.counts[d], k, row)
         for b in range(k + 1):
             value = row[b]
@@ -182,7 +182,7 @@ def _meet_ranks(labels, first, last, counts, present):
 def _untied_row(labels, k, share, draws, quadrature, work, wins):
     """wins[d, lanes]: what sums up to P(class d wins) for one row and one k."""
     counts = work.counts
-    present, most, rows = work.voters
+    present, most, rows = work.contenders
     for d in range(len(counts)):
         counts[d], most[d] = 0, k
         for x in range(LANES):
@@ -190,14 +190,14 @@ def _untied_row(labels, k, share, draws, quadrature, work, wins):
     for s in range(0, len(labels), LANES):
         n_ranks = min(LANES, len(labels) - s)
         n_present = _meet_ranks(labels, s, s + n_ranks, counts, present)
-        voters = Voters(present[:n_present], most, rows)
+        contenders = Contenders(present[:n_present], most, rows)
         for x in range(n_ranks):
             e = labels[s + x]
             mass = _end_weights(draws, s + x, 1, k, work.end_weights)
             if n_present == 1:
                 wins[e, x] += mass
             else:
-                _fill_rank(x, s + x, e, k, voters, work)
+                _fill_rank(x, s + x, e, k, contenders, work)
             counts[e] += 1
         if n_present > 1:
             # Lanes beyond the ranks: a row of zeros makes their products zero.
@@ -205,14 +205,14 @@ def _untied_row(labels, k, share, draws, quadrature, work, wins):
                 for b in range(k + 1):
                     for x in range(n_ranks, LANES):
                         rows[present[m], b, x] = 0.0
-            add_every_win(voters, k, share, quadrature, work.every_win, wins)
+            add_every_win(contenders, k, share, quadrature, work.every_win, wins)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _rank_work(n_classes, size):
     counts = np.empty(n_classes, np.int64)
     present, most = np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
-    voters = Voters(present, most, np.empty((n_classes, size, LANES)))
+    contenders = Contenders(present, most, np.empty((n_classes, size, LANES)))
     every_win = EveryWinWork(
         np.empty((n_classes, LANES)),
         np.empty((n_classes, size, LANES)),
@@ -220,7 +220,7 @@ def _rank_work(n_classes, size):
         np.empty((2, n_classes), np.int64),
         np.empty(LANES),
     )
-    return _RankWork(counts, voters, np.empty(size), np.empty(size), every_win)
+    return _RankWork(counts, contenders, np.empty(size), np.empty(size), every_win)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -34,7 +34,7 @@ def set_certain(own, every_class, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def add_lanes(own, voters, reach, n_lanes, vote, work, out):
+def add_lanes(own, contenders, reach, n_lanes, vote, work, out):
     """out[component, column] += P(`own` loses the vote of k), as far as reach asks.
 
     With every_class instead out[component, class] += P(the class wins the only vote). The lanes go
@@ -42,18 +42,20 @@ def add_lanes(own, voters, reach, n_lanes, vote, work, out):
     """
     every_class, ks, wins = vote.rule.every_class, vote.ks, work.wins
     n_components = out.shape[0]
-    for e in range(len(voters.present) if every_class else 1):
+    for e in range(len(contenders.present) if every_class else 1):
         target, v_high, scale = own, reach.v_high, -1.0
         if every_class:
-            target = voters.present[e]
-            v_high, scale = voters.most[target], 1.0
+            target = contenders.present[e]
+            v_high, scale = contenders.most[target], 1.0
         for k in range(reach.k_low, reach.k_high + 1):
             for x in range(n_lanes):
                 wins[k, x] = 0.0
         if not every_class:
-            add_any(own, voters, reach, n_lanes, work)
+            add_any(own, contenders, reach, n_lanes, work)
         can_win = Reach(max(reach.v_low, 1), v_high, reach.k_low, reach.k_high)
-        add_wins(target, voters, can_win, vote.rule.share, vote.quadrature, scale, n_lanes, work)
+        add_wins(
+            target, contenders, can_win, vote.rule.share, vote.quadrature, scale, n_lanes, work
+        )
         for c in range(len(ks)):
             if reach.k_low <= ks[c] <= reach.k_high:
                 for first in range(0, n_lanes, n_components):

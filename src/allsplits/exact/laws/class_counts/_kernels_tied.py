@@ -22,7 +22,7 @@ from allsplits.exact._kernels_ties import (
     start_walk,
 )
 from allsplits.exact._kernels_votes import fewest_votes, finished_votes, last_open_vote
-from allsplits.exact.kernel_types import Reach, Voters, Walk, WinWork
+from allsplits.exact.kernel_types import Contenders, Reach, Walk, WinWork
 from allsplits.exact.laws.class_counts._kernels_rows import (
     add_lanes,
     choose_tables,
@@ -105,9 +105,9 @@ def _fill_lanes(d, source, n_votes, members, nodes, row, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _score_group(own, voters, members, k_low, draws, vote, work, out):
+def _score_group(own, contenders, members, k_low, draws, vote, work, out):
     """Add what the votes that end in a tie group give to out[component, column or class]."""
-    present, most, class_rows = voters
+    present, most, class_rows = contenders
     counts, group, nodes, table_ids = work.walk.counts, work.walk.group, work.nodes, work.table_ids
     lines, starts, pools, rules, k_most = (
         draws.lines, draws.starts, draws.pools, vote.tie_rules, vote.k_most,
@@ -115,7 +115,7 @@ def _score_group(own, voters, members, k_low, draws, vote, work, out):
     reach = Reach(np.int64(0), k_most, k_low, k_most)
     if not vote.rule.every_class:
         # With many items of its own class before it, hardly any way to lose is left.
-        v_high, k_open = last_open_vote(own, voters)
+        v_high, k_open = last_open_vote(own, contenders)
         own_row = lines[starts[table_ids[own]] + counts[own]]
         v_low = fewest_votes(own_row, out.shape[0], min(v_high, k_most), vote.tol / vote.depth)
         reach = Reach(v_low, v_high, k_low, min(k_open, k_most))
@@ -136,7 +136,7 @@ def _score_group(own, voters, members, k_low, draws, vote, work, out):
             t = table_ids[d]
             source = _Source(lines[starts[t] :], draws.remaining[t], pools[t], counts[d], group[d])
             _fill_lanes(d, source, n_votes, members, nodes[:, :n_nodes], work.row, class_rows[d])
-        add_lanes(own, voters, reach, n_nodes * width, vote, work.win, out)
+        add_lanes(own, contenders, reach, n_nodes * width, vote, work.win, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -166,18 +166,20 @@ def score_tied(rows, start, stop, draws, vote, work, out):
         while position < last and k_low <= k_most:
             end = group_end(tied, position, row_end, average)
             n_present, n_members = meet_group(labels[position:end], walk, n_present)
-            voters = Voters(walk.present[:n_present], walk.met, class_rows)
+            contenders = Contenders(walk.present[:n_present], walk.met, class_rows)
             members = walk.members[:n_members]
-            _score_group(own, voters, members, k_low, draws, vote, work, out[i])
+            _score_group(own, contenders, members, k_low, draws, vote, work, out[i])
             pass_group(walk, members)
             position = end
             n_groups += 1
             if n_groups % 4 == 0:
-                for d in voters.present:
+                for d in contenders.present:
                     n_votes = min(walk.met[d], k_most) + 1
                     line = lines[starts[table_ids[d]] + walk.counts[d]]
                     _copy_to_lanes(line, n_votes, n_components, np.int64(0), class_rows[d])
-                k_low = finished_votes(voters, n_components, k_low, k_most, vote.tol, work.win.poly)
+                k_low = finished_votes(
+                    contenders, n_components, k_low, k_most, vote.tol, work.win.poly
+                )
         if not every_class:
             for p in range(n_components):
                 for c in range(out.shape[2]):

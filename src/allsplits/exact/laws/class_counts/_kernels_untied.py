@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels_around import LANES, add_every_win
 from allsplits.exact._kernels_votes import fewest_votes, finished_votes, last_open_vote
-from allsplits.exact.kernel_types import EveryWinWork, Reach, Voters, WinWork
+from allsplits.exact.kernel_types import Contenders, EveryWinWork, Reach, WinWork
 from allsplits.exact.laws.class_counts._kernels_rows import (
     add_lanes,
     choose_tables,
@@ -44,14 +44,14 @@ def work_space(every: bool, n_classes: int, size: int) -> tuple[WinWork | None, 
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_ranks(labels, component, voters, draws, counts, table_ids, places):
+def _fill_ranks(labels, component, contenders, draws, counts, table_ids, places):
     """rows[d, b, x]: b votes of class d before rank x; the class of rank x is drawn there.
 
     Moves the counts past these ranks.
     """
-    rows, most = voters.rows, voters.most
+    rows, most = contenders.rows, contenders.most
     n_ranks, n_components = len(labels), draws.drawn.shape[1]
-    for d in voters.present:
+    for d in contenders.present:
         place = draws.starts[table_ids[d]] + counts[d]
         for x in range(n_ranks):
             places[x] = place
@@ -69,7 +69,7 @@ def _fill_ranks(labels, component, voters, draws, counts, table_ids, places):
         counts[d] += 1
     # Lanes beyond the ranks: one row of zeros makes all of their products zero.
     if n_ranks < LANES:
-        for d in voters.present:
+        for d in contenders.present:
             for b in range(most[d] + 1):
                 for x in range(n_ranks, LANES):
                     rows[d, b, x] = 0.0
@@ -93,13 +93,13 @@ def _meet_ranks(labels, drawn, table_ids, k_most, met, most, present):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _copy_lines(voters, component, draws, counts, table_ids):
+def _copy_lines(contenders, component, draws, counts, table_ids):
     """Lane 0: the votes of all classes after these ranks."""
     n_components = draws.drawn.shape[1]
-    for d in voters.present:
+    for d in contenders.present:
         line = draws.lines[draws.starts[table_ids[d]] + counts[d]]
-        for b in range(voters.most[d] + 1):
-            voters.rows[d, b, 0] = line[b * n_components + component]
+        for b in range(contenders.most[d] + 1):
+            contenders.rows[d, b, 0] = line[b * n_components + component]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -138,22 +138,22 @@ def score_untied(rows, start, stop, draws, vote, win, every, out):
             n_present = _meet_ranks(
                 labels, drawn[:, component], table_ids, k_most, met, most, present
             )
-            voters = Voters(present[:n_present], most, class_rows)
-            _fill_ranks(labels, component, voters, draws, counts, table_ids, places)
+            contenders = Contenders(present[:n_present], most, class_rows)
+            _fill_ranks(labels, component, contenders, draws, counts, table_ids, places)
             if every is not None:
-                add_every_win(voters, k_most, rule.share, quadrature, every.work, every.wins)
+                add_every_win(contenders, k_most, rule.share, quadrature, every.work, every.wins)
             if win is not None:
                 # With many items of its own class before it, hardly any way to lose is left.
                 v_low = fewest_votes(own_line, n_components, most[own], tol / vote.depth)
-                v_high, k_open = last_open_vote(own, voters)
+                v_high, k_open = last_open_vote(own, contenders)
                 reach = Reach(v_low, v_high, k_low, min(k_open, k_most))
                 if reach.k_low <= reach.k_high and v_low <= v_high:
-                    add_lanes(own, voters, reach, n_lanes, vote, win, here)
+                    add_lanes(own, contenders, reach, n_lanes, vote, win, here)
             first += len(labels)
             n_blocks += 1
             if n_blocks < 4 or n_blocks % 4 == 0:
-                _copy_lines(voters, component, draws, counts, table_ids)
-                k_low = finished_votes(voters, np.int64(1), k_low, k_most, tol, poly)
+                _copy_lines(contenders, component, draws, counts, table_ids)
+                k_low = finished_votes(contenders, np.int64(1), k_low, k_most, tol, poly)
         for c in range(out.shape[2]):
             if win is not None:
                 here[0, c] = 1.0 - here[0, c]

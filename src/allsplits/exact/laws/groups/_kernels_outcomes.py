@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from allsplits.exact._kernels_votes import add_wins
-from allsplits.exact.kernel_types import Quadrature, Reach, Voters, WinWork
+from allsplits.exact.kernel_types import Contenders, Quadrature, Reach, WinWork
 
 
 class VoteRule(NamedTuple):
@@ -34,7 +34,7 @@ class TieWork(NamedTuple):
     """Scratch of a tie group: its training items of each class, and what their votes need."""
 
     tied: NDArray[np.int64]
-    voters: Voters
+    contenders: Contenders
     win: WinWork
     quadrature: Quadrature
 
@@ -42,10 +42,10 @@ class TieWork(NamedTuple):
 def tie_work(n_classes: int, k_max: int, quadrature: Quadrature) -> TieWork:
     """Scratch for votes of up to k_max."""
     present, most, tied = np.zeros((3, n_classes), np.int64)
-    voters = Voters(present, most, np.zeros((n_classes, k_max + 1, 1)))
+    contenders = Contenders(present, most, np.zeros((n_classes, k_max + 1, 1)))
     free, poly, wins = np.empty((3, k_max + 1, 1))
     win = WinWork(free, poly, np.empty(n_classes, np.bool_), wins)
-    return TieWork(tied, voters, win, quadrature)
+    return TieWork(tied, contenders, win, quadrature)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -81,7 +81,7 @@ def add_certain(own, votes, rule, weight, out, column):
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _list_voters(votes, k, work):
     """The classes with votes or training items in the group, and their ways to have x votes."""
-    present, most, rows = work.voters
+    present, most, rows = work.contenders
     n_present = np.int64(0)
     for d in range(len(votes)):
         if votes[d] + work.tied[d] > 0:
@@ -90,7 +90,7 @@ def _list_voters(votes, k, work):
             most[d] = min(votes[d] + work.tied[d], k)
             for x in range(k + 1):
                 rows[d, x, 0] = choose(work.tied[d], x - votes[d]) if x >= votes[d] else 0.0
-    return Voters(present[:n_present], most, rows)
+    return Contenders(present[:n_present], most, rows)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
@@ -106,13 +106,13 @@ def add_tie_group(column, k, own, branch_votes, rule, weight, work, out):
             miss = choose(t - work.tied[own], i) / choose(t, i)
         out[column] += weight * (1.0 - miss)
         return
-    voters = _list_voters(votes, k, work)
+    contenders = _list_voters(votes, k, work)
     scale = weight / choose(t, i)
-    for target in voters.present:
+    for target in contenders.present:
         if rule.every_class or target == own:
             work.win.wins[k, 0] = 0.0
-            reach = Reach(np.int64(1), voters.most[target], k, k)
+            reach = Reach(np.int64(1), contenders.most[target], k, k)
             add_wins(
-                target, voters, reach, rule.share, work.quadrature, scale, np.int64(1), work.win
+                target, contenders, reach, rule.share, work.quadrature, scale, np.int64(1), work.win
             )
             out[target if rule.every_class else column] += work.win.wins[k, 0]
