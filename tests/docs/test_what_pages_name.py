@@ -9,11 +9,6 @@ from docs import pages
 DOCS = pages.ROOT / "docs"
 ARCHITECTURE, GLOSSARY, MATH = (DOCS / f"{n}.md" for n in ("architecture", "glossary", "math"))
 
-#: Named in the pages and not in the tree yet.
-COMING: set[str] = set()
-#: The same for names of the glossary.
-COMING_NAMES = {"Work"}
-
 
 def files_of(page):
     return pages.named_files(page.read_text(encoding="utf-8"))
@@ -21,14 +16,7 @@ def files_of(page):
 
 @pytest.mark.parametrize("page", [ARCHITECTURE, GLOSSARY, MATH], ids=pages.name_of)
 def test_every_file_that_is_named_exists(page):
-    missing = {path for path in files_of(page) if not pages.is_there(path)}
-    assert missing - COMING == set()
-
-
-def test_what_is_coming_is_not_there_yet():
-    named = files_of(ARCHITECTURE) | files_of(MATH)
-    assert {path for path in COMING if pages.is_there(path)} == set(), "take it off the list"
-    assert COMING - named == set(), "no page speaks of it"
+    assert {path for path in files_of(page) if not pages.is_there(path)} == set()
 
 
 def test_every_room_and_every_folder_of_tests_is_described():
@@ -48,7 +36,7 @@ def test_the_import_direction_is_the_one_that_is_checked():
 
 def test_names_of_the_glossary_are_in_the_code():
     words, defined = pages.names_in_code()
-    names = pages.glossary_names(GLOSSARY.read_text(encoding="utf-8")) - COMING_NAMES
+    names = pages.glossary_names(GLOSSARY.read_text(encoding="utf-8"))
     assert "NeighborOrder" in names
     assert {name for name in names if name not in words} == set()
     classes = {name for name in names if name[0].isupper()}
