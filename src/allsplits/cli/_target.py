@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from allsplits._validation import LARGEST_VALUE
 from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -67,6 +66,8 @@ def read_target(series: nw.Series[Any], kind: TargetKind) -> tuple[NDArray[Any],
 
 def _check_size(name: str, numbers: NDArray[np.float64]) -> None:
     import numpy as np
+
+    from allsplits._validation import LARGEST_VALUE
 
     wrong = ~(np.abs(numbers) < LARGEST_VALUE)
     if wrong.any():
