@@ -68,7 +68,7 @@ def group_seconds(n_rows: int, n_others: int, n_train: int, n_test: int, k: int)
     return 1e-9 * n_rows * branches * _BRANCH
 
 
-def uniform_votes_seconds(n_rows: int, depth: int, n_classes: int, k: int) -> float:
+def majority_seconds(n_rows: int, depth: int, n_classes: int, k: int) -> float:
     """Majority votes under laws of fixed size: what is less likely than a rounding is left out.
 
     That makes it O(k²) for a class and a rank; mixed tie groups cost more than is said here.

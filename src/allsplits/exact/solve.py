@@ -12,7 +12,7 @@ from allsplits._threads import thread_count
 from allsplits.exact.answer import Answer, Part, Solver
 from allsplits.exact.effort import warn_if_long
 from allsplits.exact.laws.bootstrap.vote import solve_bootstrap
-from allsplits.exact.laws.class_counts.vote import solve_class_hits, solve_class_majority
+from allsplits.exact.laws.class_counts.vote import solve_class_majority, solve_class_ranked
 from allsplits.exact.laws.episodes.vote import solve_episodes
 from allsplits.exact.laws.fixed_size.mean import solve_mean
 from allsplits.exact.laws.fixed_size.vote import solve_majority, solve_ranked
@@ -37,7 +37,7 @@ SUPPORTED: dict[tuple[str, str], Callable[[Question], Solver]] = {
     ("draws with replacement", "majority"): solve_bootstrap,
     ("draws with replacement", "ranked"): solve_bootstrap,
     ("class counts", "majority"): solve_class_majority,
-    ("class counts", "ranked"): solve_class_hits,
+    ("class counts", "ranked"): solve_class_ranked,
     ("class counts", "weighted"): solve_weighted,
     ("episodes", "majority"): solve_episodes,
     ("whole groups", "majority"): solve_groups,

@@ -1,7 +1,10 @@
 """A task checks its points once and searches once, whichever door it is asked through."""
 
+from contextvars import copy_context
+
 import numpy as np
 import pytest
+import rich
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -58,7 +61,14 @@ def on_the_command_line(folder, **wanted):
     np.savetxt(file, table, delimiter=",", header="a,b,c,y", comments="", fmt="%g")
     model = _model.Model("minkowski", "uniform", 2.0, None)
     source = _load.Source(str(file), "y")
-    command.run_evaluate(_screen.Screen(quiet=True), source, model, command.Wanted(**wanted))
+    wanted = command.Wanted(**wanted)
+    # A screen sets how soon and where bars are shown, as if the process were its own.
+    try:
+        copy_context().run(
+            lambda: command.run_evaluate(_screen.Screen(quiet=True), source, model, wanted)
+        )
+    finally:
+        rich.reconfigure()
 
 
 DOORS = {

@@ -23,7 +23,7 @@ Sums = tuple[Fraction, ...]
 States = dict[tuple[int, Sums], Fraction]
 
 
-def solve_rational(question: Question) -> Solver:
+def solve_mean_fractions(question: Question) -> Solver:
     """exact=True for weighted means."""
     n = question.n_samples
     return in_fractions(
@@ -34,7 +34,7 @@ def solve_rational(question: Question) -> Solver:
 def _row(question: Question, order: NeighborOrder, row: int) -> list[Fraction]:
     """The value of one sample for each column."""
     own = order.first_row + row
-    weights = weights_of(question).rational(order.slice_rows(row, row + 1))
+    weights = weights_of(question).unrounded_fractions(order.slice_rows(row, row + 1))
     groups = list(groups_of(order, row, question.options.average))
     line = []
     for column in question.columns:

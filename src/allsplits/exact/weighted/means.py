@@ -24,7 +24,7 @@ from allsplits.exact.weighted._kernels_means import (
     mean_errors_weighted,
 )
 from allsplits.exact.weighted.equal import or_equal, weights_of
-from allsplits.exact.weighted.mean_fractions import solve_rational
+from allsplits.exact.weighted.mean_fractions import solve_mean_fractions
 from allsplits.exact.weighted.weights import VoteWeights
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
@@ -84,7 +84,7 @@ def subset_windows(prefixes: Prefixes, tol: float) -> tuple[NDArray[np.int64], N
 def solve_weighted_mean(question: Question) -> Solver:
     """Negative mean squared error of the weighted mean of k neighbours."""
     if question.options.exact:
-        return solve_rational(question)
+        return solve_mean_fractions(question)
     prefixes, weights = prefixes_for(question.columns, question.options.tol), weights_of(question)
     targets, n = question.targets, question.n_samples
     windows = subset_windows(prefixes, question.options.tol)

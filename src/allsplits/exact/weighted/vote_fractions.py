@@ -62,7 +62,7 @@ def component_fractions(question: Question, law: Any) -> list[list[Fraction]]:
     ]
 
 
-def solve_rational_votes(question: Question) -> Solver:
+def solve_vote_fractions(question: Question) -> Solver:
     """exact=True for weighted votes under one law, of fixed size or of class counts."""
     counted = component_fractions(question, question.columns[0].law)
     codes = question.codes.tolist()

@@ -37,7 +37,7 @@ from allsplits.exact.weighted.equal import or_equal, weights_of
 from allsplits.exact.weighted.kernel_types import Effort, FoundRows, WeightedRows, WeightedRule
 from allsplits.exact.weighted.sampled import Candidates, can_be_sampled, sample_votes
 from allsplits.exact.weighted.tables import TabledLaw
-from allsplits.exact.weighted.vote_fractions import component_fractions, solve_rational_votes
+from allsplits.exact.weighted.vote_fractions import component_fractions, solve_vote_fractions
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
@@ -222,7 +222,7 @@ def _distinct(rows: WeightedRows, average: bool) -> tuple[WeightedRows, NDArray[
 def solve_weighted(question: Question) -> Solver:
     """Weighted votes for classes, laws of fixed size or of class counts."""
     if question.options.exact:
-        return by_law(question, solve_rational_votes)
+        return by_law(question, solve_vote_fractions)
     # The vote of one neighbour has no weights.
     alone = [c for c, column in enumerate(question.columns) if column.k == 1]
     if alone and not callable(weights_of(question).function):

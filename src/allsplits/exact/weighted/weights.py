@@ -67,7 +67,7 @@ class VoteWeights:
             for m, e in zip(mantissa.tolist(), exponent.tolist(), strict=True)
         ]
 
-    def rational(self, order: NeighborOrder) -> list[Fraction | None]:
+    def unrounded_fractions(self, order: NeighborOrder) -> list[Fraction | None]:
         """The same as Fractions, None at distance 0 for ``"distance"``."""
         if callable(self.function):
             return [Fraction(weight) for weight in self.of(order).tolist()]

@@ -289,7 +289,7 @@ def bootstrap_scores(rows, start, stop, rule, draws, votes, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def bootstrap_hits(rows, start, stop, average, draws, ks, out):
+def bootstrap_ranked(rows, start, stop, average, draws, ks, out):
     """P(any of the R nearest draws has the right class): nobody has it with (1-o/s)^u (1-γ/g)^i."""
     end_weights = np.empty(ks.max() + 1)
     for i in range(start, stop):

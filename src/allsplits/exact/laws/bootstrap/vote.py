@@ -16,7 +16,7 @@ from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.bootstrap._kernels import (
     BootstrapDraws,
     Votes,
-    bootstrap_hits,
+    bootstrap_ranked,
     bootstrap_scores,
     bootstrap_untied,
 )
@@ -70,7 +70,7 @@ class _BootstrapVote:
 
         def run(start: int, stop: int) -> None:
             if self.question.vote == "ranked":
-                bootstrap_hits(rows, start, stop, options.average, self.draws, self.ks, out)
+                bootstrap_ranked(rows, start, stop, options.average, self.draws, self.ks, out)
                 return
             for first, last, has_ties in tie_runs(
                 order.indptr, order.tied, options.average, start, stop

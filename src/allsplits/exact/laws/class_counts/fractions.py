@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from allsplits.exact.answer import Solver, in_fractions
 from allsplits.exact.laws.class_counts.draws import class_pools, query_kinds
-from allsplits.exact.laws.class_counts.weights import sample_weights
+from allsplits.exact.laws.class_counts.weights import exact_weights
 from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.question import Question
 from allsplits.orders import NeighborOrder
@@ -123,7 +123,7 @@ def exact_class_right(
     return total / prod(comb(pool, count) for pool, count in zip(pools, train, strict=True))
 
 
-def exact_class_hits(
+def exact_class_ranked(
     row: ExactRow, pools: Sequence[int], train: Sequence[int], k: int, share: bool
 ) -> Fraction:
     """P(any of the k nearest training items has the right class)."""
@@ -149,7 +149,7 @@ def solve_in_fractions(exact: ExactValue, question: Question) -> Solver:
     kinds = query_kinds(question)
     components = question.columns[0].law.components
     weights = [
-        [component.weight * w for w in sample_weights(question, component)]
+        [component.weight * w for w in exact_weights(question, component)]
         for component in components
     ]
     of_samples = [sum(parts, Fraction(0)) for parts in zip(*weights, strict=True)]

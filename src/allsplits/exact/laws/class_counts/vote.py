@@ -35,7 +35,7 @@ from allsplits.exact.laws.class_counts._kernels_untied import score_untied, work
 from allsplits.exact.laws.class_counts.draws import DrawTables, query_kinds
 from allsplits.exact.laws.class_counts.fractions import (
     ExactValue,
-    exact_class_hits,
+    exact_class_ranked,
     exact_class_right,
     solve_in_fractions,
 )
@@ -184,9 +184,9 @@ def solve_class_majority(question: Question) -> Solver:
     return _solve(question, exact_class_right)
 
 
-def solve_class_hits(question: Question) -> Solver:
+def solve_class_ranked(question: Question) -> Solver:
     """recall@R under fixed class counts: the columns' k are the ranks R."""
-    return _solve(question, exact_class_hits)
+    return _solve(question, exact_class_ranked)
 
 
 def _solve(question: Question, exact: ExactValue) -> Solver:

@@ -23,7 +23,7 @@ def component_weights(question: Question, component: CountsComponent) -> list[Fr
     ]
 
 
-def sample_weights(question: Question, component: CountsComponent) -> list[Fraction]:
+def exact_weights(question: Question, component: CountsComponent) -> list[Fraction]:
     """What each sample counts. With an exclusion every query that can be answered counts alike."""
     if question.exclusion is None:
         per_class = component_weights(question, component)
@@ -39,4 +39,4 @@ def float_weights(question: Question, component: CountsComponent) -> NDArray[np.
     if question.exclusion is None:
         per_class = [float(component.weight * w) for w in component_weights(question, component)]
         return np.array(per_class)[question.codes]
-    return np.array([float(component.weight * w) for w in sample_weights(question, component)])
+    return np.array([float(component.weight * w) for w in exact_weights(question, component)])

@@ -108,7 +108,7 @@ def exact_right(question: Question, order: NeighborOrder, row: int) -> list[Frac
     return [column_value(column, by_prefix[column.k]) for column in question.columns]
 
 
-def exact_hits(question: Question, order: NeighborOrder, row: int) -> list[Fraction]:
+def exact_ranked(question: Question, order: NeighborOrder, row: int) -> list[Fraction]:
     """P(any of the R nearest is right) of a row for each column, as Fractions."""
     codes = question.codes
     own = codes[order.first_row + row]

@@ -14,7 +14,7 @@ from allsplits.exact.question import Options
 from allsplits.orders import NeighborOrder
 
 
-class RankedHit:
+class RankedVote:
     """P(hit) for samples and columns of (R, law)."""
 
     def __init__(self, prefixes: Prefixes, options: Options) -> None:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from allsplits._threads import thread_count
 from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows, in_fractions
-from allsplits.exact.effort import is_long, uniform_votes_seconds
-from allsplits.exact.laws.fixed_size.fractions import exact_hits, exact_right
+from allsplits.exact.effort import is_long, majority_seconds
+from allsplits.exact.laws.fixed_size.fractions import exact_ranked, exact_right
 from allsplits.exact.laws.fixed_size.majority import CHEAPER, MajorityVote, VoteTable
-from allsplits.exact.laws.fixed_size.ranked import RankedHit
+from allsplits.exact.laws.fixed_size.ranked import RankedVote
 from allsplits.exact.laws.fixed_size.tally import (
     NearestCounter,
     NearestTally,
@@ -67,7 +67,7 @@ def solve_majority(question: Question) -> Solver:
 def _announced(question: Question, vote: MajorityVote, solver: Solver) -> Solver:
     """The solver with an estimate of its work, or with a look at its first rows."""
     k = int(vote.prefixes.ks.max())
-    seconds = uniform_votes_seconds(question.n_samples, vote.prefixes.depth, question.n_classes, k)
+    seconds = majority_seconds(question.n_samples, vote.prefixes.depth, question.n_classes, k)
     if not is_long(seconds, thread_count(question.options.n_jobs)):
         vote.rows_in_all = question.n_samples
     return solver._replace(seconds=seconds, cheaper=CHEAPER)
@@ -94,9 +94,9 @@ def solve_ranked(question: Question) -> Solver:
     ]
     by_size = question.with_columns([part for _, _, part in parts])
     if question.options.exact:
-        return _in_fractions(by_size, partial(_mixed_hits, mixing))
+        return _in_fractions(by_size, partial(_mixed_ranked, mixing))
     prefixes = prefixes_for(by_size.columns, question.options.tol)
-    vote = RankedHit(prefixes, question.options)
+    vote = RankedVote(prefixes, question.options)
     solver = _by_sample(by_size, prefixes, vote.right, vote.rounding)
     matrix = np.array(mixing, dtype=np.float64)
 
@@ -113,10 +113,10 @@ def solve_ranked(question: Question) -> Solver:
     return solver._replace(total=_Tallied(solver.total.add, finish))
 
 
-def _mixed_hits(
+def _mixed_ranked(
     mixing: list[list[Fraction]], question: Question, order: NeighborOrder, row: int
 ) -> list[Fraction]:
-    values = exact_hits(question, order, row)
+    values = exact_ranked(question, order, row)
     return [sum((w * v for w, v in zip(line, values, strict=True)), Fraction(0)) for line in mixing]
 
 

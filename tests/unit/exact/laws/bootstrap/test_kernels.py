@@ -11,7 +11,7 @@ from allsplits.exact.kernel_types import Rule
 from allsplits.exact.laws.bootstrap._kernels import (
     BootstrapDraws,
     Votes,
-    bootstrap_hits,
+    bootstrap_ranked,
     bootstrap_scores,
     bootstrap_untied,
 )
@@ -64,7 +64,7 @@ def test_bootstrap_hits(neighbours):
     ks = np.array([1, 2, 4])
     draws = BootstrapDraws(neighbours.n + 1, neighbours.n, neighbours.n)
     out = np.zeros((1, 3))
-    bootstrap_hits(neighbours.rows, 0, 1, True, draws, ks, out)
+    bootstrap_ranked(neighbours.rows, 0, 1, True, draws, ks, out)
     expected = [
         mean_over_draws(neighbours, k, lambda v: Fraction(neighbours.own in v)) for k in ks.tolist()
     ]
