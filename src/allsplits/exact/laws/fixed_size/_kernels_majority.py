@@ -23,13 +23,14 @@ from allsplits.exact._kernels import group_end
 from allsplits.exact.laws.fixed_size._kernels_rivals import (
     Met,
     Rivals,
+    Votes,
     gather_rivals,
     is_free,
     new_rivals,
     quadrature_order,
     worth,
 )
-from allsplits.exact.laws.fixed_size._kernels_tied import add_mixed_group, make_tied_work
+from allsplits.exact.laws.fixed_size._kernels_tied import TiedWork, add_mixed_group, new_tied_work
 
 Floats = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ Floats = NDArray[np.float64]
 RARE = 2.0**-64
 
 
-class _Work(NamedTuple):
+class VoteWork(NamedTuple):
     """Scratch of a vote: the rivals, a polynomial and the next one, wins[k] of one class."""
 
     rivals: Rivals
@@ -161,14 +162,13 @@ def _add_prefix(own, j, met, n_present, votes, work, out):
                 out[target if rule.every_class else c] += masses[c, j] * wins[ks[c]]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _new_work(n_classes, size):
-    """Space to meet the classes of a row, and for votes of fewer than `size`."""
-    met = Met(
-        np.empty(n_classes, np.int64), np.empty(n_classes, np.int64), np.empty(n_classes, np.int64)
-    )
-    work = _Work(new_rivals(n_classes), np.empty(size), np.empty(size), np.empty(size))
-    return met, work
+def work_space(n_classes: int, votes: Votes, tied: bool) -> tuple[Met, VoteWork, TiedWork | None]:
+    """Space to meet the classes of a row and to count votes; with `tied` also in tie groups."""
+    size = votes.ways.table.shape[1]
+    counts = np.empty((3, n_classes), np.int64)
+    work = VoteWork(new_rivals(n_classes), np.empty(size), np.empty(size), np.empty(size))
+    tied_work = new_tied_work(n_classes, len(votes.columns.ks), size) if tied else None
+    return Met(*counts), work, tied_work
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
@@ -180,12 +180,11 @@ def _start_row(met):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def score_untied(rows, start, stop, votes, n_classes, out):
+def score_untied(rows, start, stop, votes, met, work, out):
     """P(right) of each row for each column, or, with every_class, P(each class) for column 0.
 
     Ties play no part.
     """
-    met, work = _new_work(n_classes, votes.ways.table.shape[1])
     k_high = votes.columns.k_high
     for i in range(start, stop):
         _start_row(met)
@@ -201,15 +200,13 @@ def score_untied(rows, start, stop, votes, n_classes, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def score_tied(rows, start, stop, votes, n_classes, out):
+def score_tied(rows, start, stop, votes, met, work, tied_work, out):
     """As `score_untied`, averaged over the orders of tie groups.
 
     Walks the tie groups of each row. Groups of one class (a single item is one) need no average.
     """
     columns = votes.columns
-    depth, size = columns.masses.shape[1] - 1, votes.ways.table.shape[1]
-    met, work = _new_work(n_classes, size)
-    tied_work = make_tied_work(n_classes, len(columns.ks), size)
+    depth = columns.masses.shape[1] - 1
     labels, k_high, prefix, group = rows.labels, columns.k_high, met.prefix, met.group
     for i in range(start, stop):
         own = rows.own[i]

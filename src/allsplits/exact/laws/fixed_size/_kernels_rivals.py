@@ -47,8 +47,7 @@ class Rivals(NamedTuple):
     after: NDArray[np.bool_]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def new_rivals(n_classes):
+def new_rivals(n_classes: int) -> Rivals:
     """Space for the rivals of a class."""
     return Rivals(
         np.empty(n_classes, np.int64), np.empty(n_classes, np.int64), np.empty(n_classes, np.bool_)

@@ -53,8 +53,7 @@ class _Ending(NamedTuple):
     phi: float
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def make_tied_work(n_classes, n_columns, size):
+def new_tied_work(n_classes: int, n_columns: int, size: int) -> TiedWork:
     """Scratch for votes of fewer than `size`."""
     return TiedWork(
         new_rivals(n_classes),
@@ -92,6 +91,12 @@ def times_capped_pair(poly, temp, rows, group_rows, lines, most, v, y):
             poly[u, i] = temp[u, i]
 
 
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _times_pair(poly, temp, rows, group_rows, lines, most, v, y):
+    """The same as a function of its own: less to compile where it stands amid much else."""
+    times_capped_pair(poly, temp, rows, group_rows, lines, most, v, y)
+
+
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
     """work.poly[u, i]: ways of the rivals to have u voters from the prefix and i from the group."""
@@ -113,7 +118,7 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
         if not is_free(sums[d], v, y_d):
             binomial_row(tied[d], min(v, limit), phi, row)
             most = (items[d], tied[d], limit)
-            times_capped_pair(poly, work.temp, table, group_rows, (items[d], 0), most, v, y_d)
+            _times_pair(poly, work.temp, table, group_rows, (items[d], 0), most, v, y_d)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)

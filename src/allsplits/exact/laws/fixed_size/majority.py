@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from allsplits.exact._kernels import binomial_table
 from allsplits.exact.effort import map_timed_rows
 from allsplits.exact.kernel_types import Rows, Rule
-from allsplits.exact.laws.fixed_size._kernels_majority import RARE, score_tied, score_untied
+from allsplits.exact.laws.fixed_size._kernels_majority import (
+    RARE,
+    score_tied,
+    score_untied,
+    work_space,
+)
 from allsplits.exact.laws.fixed_size._kernels_rivals import Votes, Ways
 from allsplits.exact.masses import Prefixes
 from allsplits.exact.question import Options, own_rows
@@ -87,12 +92,20 @@ class MajorityVote:
             rows, _, place = distinct_rows(rows, np.zeros_like(rows.own))
         width = self.n_classes if every_class else len(self.prefixes.ks)
         out = np.zeros((len(rows.own), width))
-        has_ties = rows.tied.any()
-        score = score_tied if rule.average and has_ties else score_untied
+        has_ties = bool(rows.tied.any())
+        tied = rule.average and has_ties
+
+        def score(start: int, stop: int) -> None:
+            met, work, tied_work = work_space(self.n_classes, votes, tied)
+            if tied:
+                score_tied(rows, start, stop, votes, met, work, tied_work, out)
+            else:
+                score_untied(rows, start, stop, votes, met, work, out)
+
         # What ties cost is seen from the first rows; the first block speaks for the others.
         says_so = has_ties and order.first_row == 0
         map_timed_rows(
-            lambda start, stop: score(rows, start, stop, votes, self.n_classes, out),
+            score,
             len(rows.own),
             n_threads,
             scale=self.rows_in_all / order.n_samples if says_so else 0.0,

@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 from allsplits.exact.kernel_types import Rows, Rule
-from allsplits.exact.laws.fixed_size._kernels_majority import score_tied
+from allsplits.exact.laws.fixed_size._kernels_majority import (
+    score_tied,
+    score_untied,
+    work_space,
+)
 from allsplits.exact.laws.fixed_size._kernels_mean import TargetRows, Windows, squared_errors
 from allsplits.exact.laws.fixed_size._kernels_ranked import hit_columns
 from allsplits.exact.laws.fixed_size._kernels_rivals import Votes, Ways
@@ -51,6 +55,22 @@ def close(found, expected):
 
 @pytest.mark.parametrize("every_class", [False, True])
 @pytest.mark.parametrize("ks", [[1], [2], [1, 2, 3]])
+def test_score_untied_takes_neighbours_as_they_come(neighbours, share, win, ks, every_class):
+    row = type(neighbours)(neighbours.own, [[c] for c in neighbours.rows.labels.tolist()])
+    if every_class:
+        ks = ks[-1:]
+    at = prefixes(row.n, ks)
+    ways = Ways(VoteTable(at).values, legendre_rules(max(ks) // 2 + 1 if share else 0))
+    votes = Votes(Rule(every_class, False, share), at.columns, ways)
+    out = np.zeros((1, 3 if every_class else len(ks)))
+    met, work, _ = work_space(3, votes, False)
+    score_untied(neighbours.rows, 0, 1, votes, met, work, out)
+    asked = [(ks[0], c) for c in range(3)] if every_class else [(k, row.own) for k in ks]
+    close(out[0], [mean_over_training_sets(row, k, lambda v, _, c=c: win(v, c)) for k, c in asked])
+
+
+@pytest.mark.parametrize("every_class", [False, True])
+@pytest.mark.parametrize("ks", [[1], [2], [1, 2, 3]])
 def test_score_tied(neighbours, share, win, ks, every_class):
     if every_class:
         ks = ks[-1:]
@@ -58,7 +78,8 @@ def test_score_tied(neighbours, share, win, ks, every_class):
     ways = Ways(VoteTable(at).values, legendre_rules(max(ks) // 2 + 1 if share else 0))
     out = np.zeros((1, 3 if every_class else len(ks)))
     rule = Rule(every_class, True, share)
-    score_tied(neighbours.rows, 0, 1, Votes(rule, at.columns, ways), 3, out)
+    votes = Votes(rule, at.columns, ways)
+    score_tied(neighbours.rows, 0, 1, votes, *work_space(3, votes, True), out)
     asked = [(ks[0], c) for c in range(3)] if every_class else [(k, neighbours.own) for k in ks]
     close(
         out[0],
