@@ -91,12 +91,6 @@ def times_capped_pair(poly, temp, rows, group_rows, lines, most, v, y):
             poly[u, i] = temp[u, i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _times_pair(poly, temp, rows, group_rows, lines, most, v, y):
-    """The same as a function of its own: less to compile where it stands amid much else."""
-    times_capped_pair(poly, temp, rows, group_rows, lines, most, v, y)
-
-
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
     """work.poly[u, i]: ways of the rivals to have u voters from the prefix and i from the group."""
@@ -118,7 +112,7 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
         if not is_free(sums[d], v, y_d):
             binomial_row(tied[d], min(v, limit), phi, row)
             most = (items[d], tied[d], limit)
-            _times_pair(poly, work.temp, table, group_rows, (items[d], 0), most, v, y_d)
+            times_capped_pair(poly, work.temp, table, group_rows, (items[d], 0), most, v, y_d)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
