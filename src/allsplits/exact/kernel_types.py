@@ -3,6 +3,7 @@
 numba compiles and caches functions of them; a field's type is that of the value it is given.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -187,3 +188,14 @@ class EveryWinWork(NamedTuple):
     right: Floats
     degrees: NDArray[np.int64]
     sums: Floats
+
+
+def aligned_space(*shape: int) -> Floats:
+    """Work space that begins with a line of the cache, as arrays that kernels make do.
+
+    Loops over lanes are up to half as slow again where numpy happens to put an array elsewhere.
+    """
+    size, line = math.prod(shape), 64
+    space = np.empty(size + line // 8)
+    first = -space.ctypes.data % line // 8
+    return space[first : first + size].reshape(shape)

@@ -22,7 +22,7 @@ from allsplits.exact._kernels_ties import (
     start_walk,
 )
 from allsplits.exact._kernels_votes import fewest_votes, finished_votes, last_open_vote
-from allsplits.exact.kernel_types import Contenders, Reach, Walk, WinWork
+from allsplits.exact.kernel_types import Contenders, Reach, Walk, WinWork, aligned_space
 from allsplits.exact.laws.class_counts._kernels_rows import (
     add_lanes,
     choose_tables,
@@ -61,9 +61,9 @@ def tied_work(n_classes: int, size: int, n_components: int) -> TiedWork:
     """Space for votes of fewer than `size` voters."""
     n_lanes = max(LANES, n_classes * n_components)
     *walk, table_ids = np.zeros((6, n_classes), np.int64)
-    free, poly, wins = np.empty((3, size, n_lanes))
+    free, poly, wins = (aligned_space(size, n_lanes) for _ in range(3))
     return TiedWork(
-        Walk(*walk), table_ids, np.empty((n_classes, size, n_lanes)),
+        Walk(*walk), table_ids, aligned_space(n_classes, size, n_lanes),
         np.empty(size * n_components), np.empty((2, n_lanes)),
         WinWork(free, poly, np.empty(n_classes, np.bool_), wins),
     )  # fmt: skip

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels_around import LANES, add_every_win
 from allsplits.exact._kernels_votes import fewest_votes, finished_votes, last_open_vote
-from allsplits.exact.kernel_types import Contenders, EveryWinWork, Reach, WinWork
+from allsplits.exact.kernel_types import Contenders, EveryWinWork, Reach, WinWork, aligned_space
 from allsplits.exact.laws.class_counts._kernels_rows import (
     add_lanes,
     choose_tables,
@@ -35,11 +35,11 @@ class EveryClass(NamedTuple):
 def work_space(every: bool, n_classes: int, size: int) -> tuple[WinWork | None, EveryClass | None]:
     """Space for the votes of one class, or of every class, of fewer than `size` voters."""
     if not every:
-        work = np.empty((3, size, LANES))
+        work = aligned_space(3, size, LANES)
         return WinWork(work[0], work[1], np.empty(n_classes, np.bool_), work[2]), None
-    own, products = np.empty((n_classes, LANES)), np.empty((2, n_classes, size, LANES))
-    degrees, wins = np.empty((2, n_classes), np.int64), np.empty((n_classes, LANES))
-    space = EveryWinWork(own, products[0], products[1], degrees, np.empty(LANES))
+    own, products = aligned_space(n_classes, LANES), aligned_space(2, n_classes, size, LANES)
+    degrees, wins = np.empty((2, n_classes), np.int64), aligned_space(n_classes, LANES)
+    space = EveryWinWork(own, products[0], products[1], degrees, aligned_space(LANES))
     return None, EveryClass(space, wins)
 
 

@@ -20,6 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from allsplits.exact._kernels import group_end
+from allsplits.exact.kernel_types import aligned_space
 from allsplits.exact.laws.fixed_size._kernels_rivals import (
     Met,
     Rivals,
@@ -166,7 +167,7 @@ def work_space(n_classes: int, votes: Votes, tied: bool) -> tuple[Met, VoteWork,
     """Space to meet the classes of a row and to count votes; with `tied` also in tie groups."""
     size = votes.ways.table.shape[1]
     counts = np.empty((3, n_classes), np.int64)
-    work = VoteWork(new_rivals(n_classes), np.empty(size), np.empty(size), np.empty(size))
+    work = VoteWork(new_rivals(n_classes), *(aligned_space(size) for _ in range(3)))
     tied_work = new_tied_work(n_classes, len(votes.columns.ks), size) if tied else None
     return Met(*counts), work, tied_work
 

@@ -15,6 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from allsplits.exact._kernels import binomial_row, tie_weights
+from allsplits.exact.kernel_types import aligned_space
 from allsplits.exact.laws.fixed_size._kernels_rivals import (
     Rivals,
     gather_rivals,
@@ -59,11 +60,11 @@ def new_tied_work(n_classes: int, n_columns: int, size: int) -> TiedWork:
         new_rivals(n_classes),
         np.empty(n_classes, np.int64),
         np.empty(n_columns, np.bool_),
-        np.empty((n_columns, size)),
+        aligned_space(n_columns, size),
         np.empty(n_columns),
-        np.empty((1, size)),
-        np.empty((size, size)),
-        np.empty((size, size)),
+        aligned_space(1, size),
+        aligned_space(size, size),
+        aligned_space(size, size),
     )
 
 
