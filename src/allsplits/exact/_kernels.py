@@ -1,71 +1,11 @@
-"""Compiled loops shared by all votes: masses, binomial weights, tie groups.
+"""Compiled loops shared by all votes: binomial weights, tie groups.
 
-Counting subsets needs ratios of binomial coefficients that overflow on their own. They are replaced
-by binomial probabilities with one common parameter θ,
-
-    T[n, b] = C(n, b) · θ^b · (1-θ)^(n-b),
-
-because in every ratio Π C(n_d, b_d) / C(Σ n_d, Σ b_d) the powers of θ cancel. Everything is a sum
-of positive products: no cancellation, so relative errors stay at a few roundings per step.
+Everything is a sum of positive products: no cancellation, so relative errors stay at a few
+roundings per step.
 """
 
 import numpy as np
 from numba import njit
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def fill_masses(n_candidates, train_size, k, mode, masses):
-    """masses[j - k] ∝ C(j, k) C(N-1-j, a-k-1), 1 at the mode, by ratios outwards."""
-    N, a = n_candidates, train_size
-    masses[mode - k] = 1.0
-    value = 1.0
-    for j in range(mode, N - a + k):
-        value *= ((j + 1.0) * (N - j - a + k)) / ((j + 1.0 - k) * (N - 1.0 - j))
-        if value < 1e-80:
-            break
-        masses[j + 1 - k] = value
-    value = 1.0
-    for j in range(mode - 1, k - 1, -1):
-        value *= ((j + 1.0 - k) * (N - 1.0 - j)) / ((j + 1.0) * (N - j - a + k))
-        if value < 1e-80:
-            break
-        masses[j - k] = value
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def fill_bernoulli_masses(n_candidates, q, k, mode, masses):
-    """masses[j - k] ∝ C(j, k) q (1-q)^(j-k) for j < N, without the q for j = N; 1 at the mode."""
-    N = n_candidates
-    masses[mode - k] = 1.0
-    value = 1.0
-    for j in range(mode, N):
-        value *= (j + 1.0) / (j + 1.0 - k) * (1.0 - q)
-        if j + 1 == N:
-            value /= q
-        if value < 1e-80:
-            break
-        masses[j + 1 - k] = value
-    value = 1.0
-    for j in range(mode - 1, k - 1, -1):
-        value *= (j + 1.0 - k) / ((j + 1.0) * (1.0 - q))
-        if j + 1 == N:
-            value *= q
-        if value < 1e-80:
-            break
-        masses[j - k] = value
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def binomial_table(n_max, b_max, theta):
-    """T[n, b] for n ≤ n_max, b ≤ b_max by Pascal's rule."""
-    table = np.empty((n_max + 1, b_max + 1))
-    for b in range(b_max + 1):
-        table[0, b] = 1.0 if b == 0 else 0.0
-    for n in range(1, n_max + 1):
-        table[n, 0] = (1.0 - theta) * table[n - 1, 0]
-        for b in range(1, b_max + 1):
-            table[n, b] = (1.0 - theta) * table[n - 1, b] + theta * table[n - 1, b - 1]
-    return table
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)

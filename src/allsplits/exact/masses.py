@@ -14,7 +14,7 @@ Masses are computed by their ratio from the mode outwards and divided by their s
 numbers, no differences, relative error of a few units in the last place per step.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -24,9 +24,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact._kernels import fill_bernoulli_masses, fill_masses
 from allsplits.exact.kernel_types import Columns
 from allsplits.splits import BernoulliLaw
+
+Floats = NDArray[np.float64]
+
+#: Products this far below the largest are left out; how many are made at once.
+_SMALLEST, _STEPS = 1e-80, 1024
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,8 @@ class Prefixes:
     """
 
     ks: NDArray[np.int64]
-    masses: NDArray[np.float64]
-    missing: NDArray[np.float64]
+    masses: Floats
+    missing: Floats
     depth: int
 
     @cached_property
@@ -67,18 +71,38 @@ class Prefixes:
         return Columns(self.ks, self.masses, k_low, k_high)
 
 
-def rank_masses(n_candidates: int, train_size: int, k: int) -> tuple[int, NDArray[np.float64]]:
+def rank_masses(n_candidates: int, train_size: int, k: int) -> tuple[int, Floats]:
     """Return (first, masses): masses[i] belongs to the prefix of length first + i."""
     if train_size == k:
         return n_candidates, np.ones(1)
     last = n_candidates - train_size + k
     mode = (k * n_candidates - train_size + 1) // (train_size - 1)
     mode = min(max(mode, k), last)
-    masses = np.zeros(last - k + 1)
-    fill_masses(n_candidates, train_size, k, mode, masses)
-    kept = np.flatnonzero(masses)
-    masses = masses[kept[0] : kept[-1] + 1]
-    return k + int(kept[0]), masses / masses.sum()
+
+    def ratio(j: Floats) -> Floats:
+        rise = (j + 1) * (n_candidates - j - train_size + k)
+        return rise / ((j + 1 - k) * (n_candidates - 1 - j))
+
+    def inverse(j: Floats) -> Floats:
+        fall = (j + 1 - k) * (n_candidates - 1 - j)
+        return fall / ((j + 1) * (n_candidates - j - train_size + k))
+
+    first, masses = _outwards(mode, k, last, ratio, inverse)
+    return first, masses / masses.sum()
+
+
+def binomial_table(n_max: int, b_max: int, theta: float) -> Floats:
+    """T[n, b] = C(n, b) θ^b (1-θ)^(n-b) for n ≤ n_max, b ≤ b_max, by Pascal's rule.
+
+    Counting subsets needs ratios of binomial coefficients that overflow on their own. In every
+    ratio Π C(n_d, b_d) / C(Σ n_d, Σ b_d) the powers of θ cancel, so these take their place.
+    """
+    table = np.zeros((n_max + 1, b_max + 1))
+    table[0, 0] = 1.0
+    for n in range(1, n_max + 1):
+        table[n, 0] = (1 - theta) * table[n - 1, 0]
+        table[n, 1:] = (1 - theta) * table[n - 1, 1:] + theta * table[n - 1, :-1]
+    return table
 
 
 def prefixes_for(columns: Sequence[Column], tol: float) -> Prefixes:
@@ -96,7 +120,7 @@ def prefixes_for(columns: Sequence[Column], tol: float) -> Prefixes:
     return Prefixes(np.array([c.k for c in columns]), masses, missing, depth)
 
 
-def _mixed_masses(column: Column) -> tuple[int, NDArray[np.float64]]:
+def _mixed_masses(column: Column) -> tuple[int, Floats]:
     """Masses averaged over the training sizes of the law."""
     n_candidates = column.law.n_samples - 1
     if isinstance(column.law, BernoulliLaw):
@@ -112,23 +136,56 @@ def _mixed_masses(column: Column) -> tuple[int, NDArray[np.float64]]:
     return first, row
 
 
-def bernoulli_masses(n_candidates: int, q: float, k: int) -> tuple[int, NDArray[np.float64]]:
+def bernoulli_masses(n_candidates: int, q: float, k: int) -> tuple[int, Floats]:
     """Independent draws: m_j ∝ C(j, k) q^(k+1) (1-q)^(j-k), and C(N, k) q^k (1-q)^(N-k) for j = N.
 
     Their sum is the probability of at least k training samples, which is conditioned on.
     """
     N = n_candidates
-    masses = np.zeros(N - k + 1)
+
+    def ratio(j: Floats) -> Floats:
+        return (j + 1) / (j + 1 - k) * (1 - q)
+
+    def inverse(j: Floats) -> Floats:
+        fall = (j + 1 - k) / ((j + 1) * (1 - q))
+        return np.where(j + 1 == N, fall * q, fall)
+
     mode = min(max(int(k / q) - 1, k), N)
-    fill_bernoulli_masses(N, q, k, mode, masses)
-    kept = np.flatnonzero(masses)
-    masses = masses[kept[0] : kept[-1] + 1]
-    return k + int(kept[0]), masses / masses.sum()
+    first, masses = _outwards(mode, k, N, ratio, inverse)
+    if mode < N == first + len(masses) - 1:
+        masses[-1] /= q
+    return first, masses / masses.sum()
 
 
-def _cut(
-    first: int, row: NDArray[np.float64], tol: float
-) -> tuple[int, NDArray[np.float64], float]:
+def _outwards(
+    mode: int,
+    first: int,
+    last: int,
+    ratio: Callable[[Floats], Floats],
+    inverse: Callable[[Floats], Floats],
+) -> tuple[int, Floats]:
+    """(first, masses) of the prefixes first to last, from mass(j + 1) / mass(j), which is ratio(j).
+
+    What is less than 1e-80 of the mass at the mode is left out.
+    """
+    above = _products(ratio, np.arange(mode, last))
+    below = _products(inverse, np.arange(mode - 1, first - 1, -1))
+    return mode - len(below), np.concatenate([below[::-1], [1.0], above])
+
+
+def _products(factor: Callable[[Floats], Floats], steps: NDArray[np.int64]) -> Floats:
+    """Products of the first factors, one after the other, until they are below 1e-80."""
+    found = np.ones(1)
+    for start in range(0, len(steps), _STEPS):
+        factors = factor(steps[start : start + _STEPS].astype(np.float64))
+        found = np.append(found, np.multiply.accumulate(np.append(found[-1], factors))[1:])
+        small = np.flatnonzero(found < _SMALLEST)
+        if len(small):
+            return found[1 : small[0]]
+    return found[1:]
+
+
+def _cut(first: int, row: Floats, tol: float) -> tuple[int, Floats, float]:
     """Drop what carries next to nothing at both ends; return also how much that was."""
     start = int(np.searchsorted(np.cumsum(row), tol / 8, side="right"))
     stop = len(row) - int(np.searchsorted(np.cumsum(row[::-1]), tol, side="right"))

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact._kernels import binomial_table
 from allsplits.exact._kernels_draws import hypergeometric_table
 from allsplits.exact.laws.class_counts.vote import needed_depth
-from allsplits.exact.masses import Column, prefixes_for, rank_masses
+from allsplits.exact.masses import Column, binomial_table, prefixes_for, rank_masses
 from allsplits.exact.question import Question
 from allsplits.exact.weighted.kernel_types import LawTables
 

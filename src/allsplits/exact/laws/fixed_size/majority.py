@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact._kernels import binomial_table
 from allsplits.exact.effort import map_timed_rows
 from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.fixed_size._kernels_majority import (
@@ -19,7 +18,7 @@ from allsplits.exact.laws.fixed_size._kernels_majority import (
     work_space,
 )
 from allsplits.exact.laws.fixed_size._kernels_rivals import Votes, Ways
-from allsplits.exact.masses import Prefixes
+from allsplits.exact.masses import Prefixes, binomial_table
 from allsplits.exact.question import Options, own_rows
 from allsplits.exact.ties import distinct_rows, legendre_rules
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
