@@ -1,7 +1,8 @@
 """Piro, Nock, Nielsen & Barlaud (2011), Figures 2 and 3: UNN on Ripley's synthetic data.
 
 Figure 2: test error against θ for k = 5, beside plain votes among a random share θ of the examples
-(the paper averages five draws, we 200), with the exponential loss of the paper and the two others.
+(the paper averages five draws, we 200), with the exponential loss of the paper and the two others,
+and with the longest step of either sign, another reading of the algorithm (see piro_table2.md).
 Figure 3: maps of the prototypes for k = 3 and θ = 0.75, 0.5, 0.25.
 
 250 training and 1000 test points; the best possible error is 8 %. One test error has a standard
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import matplotlib
 
-from allsplits.plots._style import BLUE, VERMILION
+from allsplits.plots._style import BLUE, ORANGE, VERMILION
 
 matplotlib.use("Agg")
 
@@ -32,15 +33,22 @@ from allsplits import UNNClassifier
 K, MAP_K = 5, 3
 THETAS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)
 MAP_THETAS = (0.75, 0.5, 0.25)
-LOSSES = ("exponential", "logistic", "squared")
-COLORS = {"exponential": "black", "logistic": BLUE, "squared": VERMILION}
+LONGEST = "longest step"
+VARIANTS = {
+    "exponential": {},
+    "logistic": {"loss": "logistic"},
+    "squared": {"loss": "squared"},
+    LONGEST: {"chooser": "longest step", "normalize_weights": False},
+}
+LABELS = {LONGEST: "UNN, longest step of either sign"}
+COLORS = {"exponential": "black", "logistic": BLUE, "squared": VERMILION, LONGEST: ORANGE}
 DRAWS = 200
 BAYES = 8.0
 
 
 def main() -> None:
     data = read()
-    errors = {loss: unn_errors(data, loss) for loss in LOSSES}
+    errors = {name: unn_errors(data, **options) for name, options in VARIANTS.items()}
     spread = seed_errors(data)
     sampled = sampled_errors(data)
     save_figure(draw_errors({name: found[0] for name, found in errors.items()}, sampled),
@@ -60,10 +68,10 @@ def read() -> tuple[np.ndarray, ...]:
     return tuple(array for part in parts for array in (part[:, :-1], part[:, -1]))
 
 
-def unn_errors(data, loss: str, k: int = K, **options) -> tuple[np.ndarray, np.ndarray]:
+def unn_errors(data, **options) -> tuple[np.ndarray, np.ndarray]:
     """Test errors in percent, and how many prototypes were kept."""
     X, y, queries, truth = data
-    models = [UNNClassifier(k, loss=loss, theta=theta, **options).fit(X, y) for theta in THETAS]
+    models = [UNNClassifier(K, theta=theta, **options).fit(X, y) for theta in THETAS]
     errors = np.array([100 * (1 - model.score(queries, truth)) for model in models])
     return errors, np.array([len(model.prototype_indices_) for model in models])
 
@@ -79,7 +87,7 @@ def error_with_seats_for_all(data) -> float:
 
 def seed_errors(data) -> np.ndarray:
     """Exponential loss with equal steps in random order: errors by (seed, θ)."""
-    return np.array([unn_errors(data, "exponential", random_state=s)[0] for s in range(20)])
+    return np.array([unn_errors(data, random_state=s)[0] for s in range(20)])
 
 
 def sampled_errors(data) -> np.ndarray:
@@ -100,9 +108,9 @@ def draw_errors(errors, sampled: np.ndarray):
     low, high = np.percentile(sampled, (5, 95), axis=0)
     ax.fill_between(THETAS, low, high, color="0.85", label="random examples, 5 to 95 % of draws")
     ax.plot(THETAS, sampled.mean(axis=0), color="0.5", label="random examples, plain vote")
-    for loss in LOSSES:
-        ax.plot(THETAS, errors[loss], color=COLORS[loss], marker="o", markersize=4,
-                label=f"UNN, {loss} loss")  # fmt: skip
+    for name in VARIANTS:
+        ax.plot(THETAS, errors[name], color=COLORS[name], marker="o", markersize=4,
+                label=LABELS.get(name, f"UNN, {name} loss"))  # fmt: skip
     ax.axhline(BAYES, color="black", linestyle=":", label="Bayes, 8 %")
     ax.set(xlabel="θ", ylabel="test error (%)", ylim=(6, 20), title=f"Ripley's data, k = {K}")
     ax.grid(alpha=0.3)
@@ -125,12 +133,9 @@ def draw_maps(data):
             every = y == label
             ax.scatter(*X[every].T, marker=marker, s=8, color=color, alpha=0.3, linewidths=0)
             mine = kept[y[kept] == label]
-            for part, face in ((mine[alphas[mine] > 0], color), (mine[alphas[mine] < 0], "none")):
-                ax.scatter(*X[part].T, marker=marker, s=10 + 15 * np.abs(alphas[part]),
-                           facecolors=face, edgecolors=color, linewidths=1)  # fmt: skip
+            ax.scatter(*X[mine].T, marker=marker, s=10 + 15 * alphas[mine], color=color)
         ax.set(title=f"θ = {theta}: {len(kept)} prototypes, k = {MAP_K}")
-    figure.suptitle("Prototypes by the size of their leverage; hollow: negative, votes against its "
-                    "own label", y=0.02, fontsize=10)  # fmt: skip
+    figure.suptitle("Prototypes by the size of their leverage", y=0.02, fontsize=10)
     return figure
 
 
@@ -141,13 +146,13 @@ def page(data, errors, spread: np.ndarray, sampled: np.ndarray) -> str:
         (
             f"{theta:g}", kept[i], f"{exponential[i]:.1f}",
             f"{spread[:, i].min():.1f} to {spread[:, i].max():.1f}",
-            f"{errors['logistic'][0][i]:.1f}", f"{errors['squared'][0][i]:.1f}",
+            *(f"{errors[name][0][i]:.1f}" for name in ("logistic", "squared", LONGEST)),
             f"{sampled[:, i].mean():.1f} ± {sampled[:, i].std():.1f}",
         )
         for i, theta in enumerate(THETAS)
     ]  # fmt: skip
     headings = ("θ", "prototypes", "exponential", "equals shuffled, 20 seeds", "logistic",
-                "squared", "random examples")  # fmt: skip
+                "squared", LONGEST, "random examples")  # fmt: skip
     mean = sampled.mean(axis=0)
     better = [f"{theta:g}" for i, theta in enumerate(THETAS) if exponential[i] < mean[i]]
     worse = [f"{theta:g}" for i, theta in enumerate(THETAS) if exponential[i] >= mean[i]]

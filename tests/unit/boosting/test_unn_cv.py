@@ -31,8 +31,8 @@ def fitted(wine):
     [
         {},
         {"chooser": "lazy", "loss": "logistic"},
-        {"chooser": "mixed", "loss": "squared"},
-        {"n_rounds": 40, "smoothing": 1.0},
+        {"chooser": "longest step once", "loss": "squared"},
+        {"chooser": "longest step", "n_rounds": 40, "smoothing": 1.0, "normalize_weights": False},
         {"random_state": 5},
     ],
 )
@@ -43,6 +43,19 @@ def test_scores_are_those_of_a_grid_search(wine, options):
     expected = theirs.cv_results_["mean_test_score"].reshape(len(KS), len(THETAS))
     np.testing.assert_allclose(mine.scores_.scores, expected, atol=1e-12)
     assert mine.best_score_ == pytest.approx(theirs.best_score_)
+
+
+def test_ties_are_those_of_a_grid_search():
+    """Points on a grid: a seed decides between equally near ones, in folds as in `fit`."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 4, (120, 3)).astype(float), rng.integers(0, 2, 120)
+    for seed in (None, 5):
+        options = {"random_state": seed}
+        mine = UNNClassifierCV(KS, theta=THETAS, cv=FOLDS, **options).fit(X, y)
+        grid = {"n_neighbors": KS, "theta": THETAS}
+        theirs = GridSearchCV(UNNClassifier(**options), grid, cv=FOLDS).fit(X, y)
+        expected = theirs.cv_results_["mean_test_score"].reshape(len(KS), len(THETAS))
+        np.testing.assert_allclose(mine.scores_.scores, expected, atol=1e-12)
 
 
 def test_two_classes_and_another_scoring():
