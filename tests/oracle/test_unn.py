@@ -7,6 +7,7 @@ from allsplits import UNNClassifier
 from oracle.unn import (
     LOSSES,
     WEIGHTS,
+    Case,
     best_step,
     edge_matrix,
     global_minimum,
@@ -215,6 +216,16 @@ def test_training_error_obeys_theorem_3_2(chooser, normalized):
             assert product <= bound + 1e-12
         tightest.append(bound)
     assert min(tightest) < 0.8
+
+
+def test_the_proof_of_theorem_3_2_needs_steps_without_smoothing():
+    """Pairs that agree: smoothed steps are so short that Z is above what the proof asks for."""
+    X = np.array([[10.0 * pair + end] for pair in range(8) for end in (0, 1)])
+    case = Case(X, np.repeat(np.arange(8) % 2, 2), 1)
+    for smoothing, holds in ((False, True), (True, False)):
+        run = WeakIndex(UNNClassifier(case.k, smoothing=smoothing).fit(case.X, case.y), case)
+        product = run.factors.prod(axis=1).mean()
+        assert (product <= run.bound(run.n_rounds)) == holds
 
 
 def test_the_bound_could_fail():
