@@ -125,8 +125,8 @@ def verdict(found, k: int) -> str:
         f"- k = {k}: kNN {at('kNN', ALL):.1f} %; UNN by default {at(DEFAULT, ALL):.1f} with all "
         f"rounds and {at(DEFAULT, CHOSEN):.1f} with θ chosen; without normalised weights "
         f"{at(PLAIN, ALL):.1f} and {at(PLAIN, CHOSEN):.1f}; the longest step of either sign "
-        f"{at(EITHER, ALL):.1f} and {at(EITHER, CHOSEN):.1f} if each example steps once and weights "
-        f"are normalised, {at(LONGEST, ALL):.1f} and {at(LONGEST, CHOSEN):.1f} if not."
+        f"{at(EITHER, ALL):.1f} and {at(EITHER, CHOSEN):.1f} if each steps once and weights are "
+        f"normalised, {at(LONGEST, ALL):.1f} and {at(LONGEST, CHOSEN):.1f} if not."
     )
 
 

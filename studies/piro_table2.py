@@ -93,10 +93,14 @@ def main() -> None:
         reading: {name: theta_errors(*data[name], TABLE[name].k, options) for name in TABLE}
         for reading, options in READINGS.items()
     }
+    by_loss = {
+        loss: {name: theta_errors(*data[name], TABLE[name].k, {"loss": loss}) for name in TABLE}
+        for loss in ("logistic", "squared")
+    }
     found = {name: beside_knn(*data[name], TABLE[name].k) for name in TABLE}
     itml = load_itml()
     tuned = {name: tuned_errors(*data[name], TABLE[name].k, itml) for name in TABLE}
-    write_page("piro_table2", page(by_theta, found, tuned, process_time() - begin))
+    write_page("piro_table2", page(by_theta, by_loss, found, tuned, process_time() - begin))
 
 
 def read(file: str) -> tuple[np.ndarray, np.ndarray]:
@@ -261,10 +265,19 @@ def beside_rows(by_theta, found) -> list[tuple[object, ...]]:
     return rows
 
 
+def five_runs_reach(runs: np.ndarray, paper: float) -> bool:
+    """Whether the paper's number is within two standard deviations of a mean of five runs."""
+    return bool(abs(runs.mean() - paper) <= 2 * runs.std(ddof=1) / np.sqrt(5))
+
+
+def lower_than_five_runs(runs: np.ndarray, paper: float) -> bool:
+    return paper < runs.mean() and not five_runs_reach(runs, paper)
+
+
 def beside(by_theta, found) -> str:
-    hindsight = {name: in_hindsight(by_theta[DEFAULT][name]).mean() for name in TABLE}
+    hindsight = {name: in_hindsight(by_theta[DEFAULT][name]) for name in TABLE}
     knn = {name: one.knn.mean() for name, one in found.items()}
-    flattery = np.mean([found[name].unn.mean() - hindsight[name] for name in TABLE])
+    flattery = np.mean([found[name].unn.mean() - hindsight[name].mean() for name in TABLE])
     headings = ("data", "k", "UNN, paper", "θ in hindsight", "θ = 1", "θ chosen",
                 "longest step, θ chosen", "kNN", "kNN, paper", "gap", "better",
                 "kept")  # fmt: skip
@@ -278,15 +291,20 @@ minus kNN at the same k, ± the standard deviation of the {RUNS} runs; "better":
 {markdown_table(headings, beside_rows(by_theta, found))}
 
 - The paper has UNN ahead of kNN on six of seven, all but glass. We find that
-  - with θ in hindsight on {where(lambda n: hindsight[n] < knn[n])};
+  - with θ in hindsight on {where(lambda n: hindsight[n].mean() < knn[n])};
   - with all rounds on {where(lambda n: by_theta[DEFAULT][n][-1].mean() < knn[n])};
   - with θ chosen within the half on {where(lambda n: found[n].unn.mean() < knn[n])};
   - so, and in at least 15 of {RUNS} runs, on
     {where(lambda n: (found[n].unn < found[n].knn).sum() >= 15)};
   - for the longest step, θ chosen, on {where(lambda n: found[n].longest.mean() < knn[n])}.
 - Hindsight is worth {flattery:.2f} points on average.
-- The paper's UNN errors are within half a point, or better, with θ in hindsight on
-  {where(lambda n: hindsight[n] <= TABLE[n].unn + 0.5)}. The others we do not reproduce.
+- The paper's errors are means of five runs. Ours scatter: a mean of five has a standard deviation
+  of 1/√5 of that of a run. Within two of those are the paper's kNN errors on
+  {where(lambda n: five_runs_reach(found[n].knn, TABLE[n].knn))}, and its UNN
+  errors, with our θ in hindsight, on
+  {where(lambda n: five_runs_reach(hindsight[n], TABLE[n].unn))}. The other UNN errors we do
+  not reproduce: the paper's are lower on
+  {where(lambda n: lower_than_five_runs(hindsight[n], TABLE[n].unn))}.
 - The paper retains "in most cases, no more than 40 %" of the examples. With θ chosen within the
   half we do on {where(lambda n: found[n].kept < 0.405)}.
 """
@@ -336,7 +354,23 @@ def where(holds: Callable[[str], bool]) -> str:
     return f"{len(names)} of {len(TABLE)}" + (f" ({', '.join(names)})" if names else "")
 
 
-def page(by_theta, found, tuned, seconds: float) -> str:
+def losses(by_theta, by_loss) -> str:
+    """The default with the other losses of the paper's Table 1."""
+    rows = [
+        (f"{loss}, {words}", *(f"{pick(one).mean():.2f}" for one in sets.values()))
+        for loss, sets in {"exponential": by_theta[DEFAULT], **by_loss}.items()
+        for words, pick in (("θ in hindsight", in_hindsight), ("θ = 1", lambda one: one[-1]))
+    ]
+    return f"""## The other losses
+
+The paper's experiments have the exponential loss. The same reading, and the same runs, with the
+others of its Table 1:
+
+{markdown_table(("loss", *TABLE), rows)}
+"""
+
+
+def page(by_theta, by_loss, found, tuned, seconds: float) -> str:
     return f"""# Piro, Nock, Nielsen & Barlaud (2011), Table 2: seven UCI data sets
 
 `python studies/piro_table2.py` · {environment()} · {seconds / 60:.0f} minutes of processor time
@@ -349,6 +383,7 @@ table). In glass the Id, which is the row number of a file sorted by class, give
 {readings(by_theta, found)}
 {beside(by_theta, found)}
 {with_chosen_k(found, tuned)}
+{losses(by_theta, by_loss)}
 ## Which data, which scale
 
 kNN at the k of the paper, exact over every stratified split into halves:
