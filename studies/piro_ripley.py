@@ -153,9 +153,8 @@ def better_than_random(unn: np.ndarray, mean: np.ndarray) -> str:
     )
 
 
-def page(data, errors, spread: np.ndarray, sampled: np.ndarray) -> str:
+def error_table(errors, spread: np.ndarray, sampled: np.ndarray) -> str:
     exponential, kept = errors["exponential"]
-    at = dict(zip(THETAS, exponential, strict=True))
     rows = [
         (
             f"{theta:g}", kept[i], f"{exponential[i]:.1f}",
@@ -167,6 +166,12 @@ def page(data, errors, spread: np.ndarray, sampled: np.ndarray) -> str:
     ]  # fmt: skip
     headings = ("θ", "prototypes", "exponential", "equals shuffled, 20 seeds", "logistic",
                 "squared", LONGEST, "random examples")  # fmt: skip
+    return markdown_table(headings, rows)
+
+
+def page(data, errors, spread: np.ndarray, sampled: np.ndarray) -> str:
+    exponential, kept = errors["exponential"]
+    at = dict(zip(THETAS, exponential, strict=True))
     mean = sampled.mean(axis=0)
     longest = errors[LONGEST][0]
     at_longest = dict(zip(THETAS, longest, strict=True))
@@ -198,7 +203,7 @@ def page(data, errors, spread: np.ndarray, sampled: np.ndarray) -> str:
 Test errors in percent, k = {K}. "Equals shuffled": smallest and largest error over 20 seeds, which
 decide between equally long steps. Random examples: mean and standard deviation of {DRAWS} draws.
 
-{markdown_table(headings, rows)}
+{error_table(errors, spread, sampled)}
 
 - The smallest subsets come close to Bayes, as the paper says: {at[0.1]:.1f} % at θ = 0.1, and at
   best {exponential.min():.1f} % at θ = {THETAS[int(exponential.argmin())]:g}.
