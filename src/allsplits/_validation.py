@@ -137,7 +137,8 @@ def check_not_negative(name: str, value: Any) -> float:
 _CONSTRAINTS: dict[str, Callable[[str, Any], object]] = {
     **dict.fromkeys(
         (
-            "oracle", "overwrite", "penalize_intercept", "progress", "return_utilities", "shuffle",
+            "normalize_weights", "oracle", "overwrite", "penalize_intercept", "progress",
+            "return_utilities", "shuffle",
         ),
         check_flag,
     ),
@@ -148,7 +149,10 @@ _CONSTRAINTS: dict[str, Callable[[str, Any], object]] = {
         ),
         partial(check_count, at_least=1),
     ),
-    "chooser": partial(check_choice, allowed=("boosting", "lazy", "mixed")),
+    "chooser": partial(
+        check_choice,
+        allowed=("boosting", "boosting again", "longest step", "longest step once", "lazy"),
+    ),
     "complexity": partial(check_choice, allowed=("auto", "exact", "bound")),
     "query": partial(check_choice, allowed=("greedy", "priors")),
     "reduce": partial(check_choice, allowed=("consistent", "paper", None)),

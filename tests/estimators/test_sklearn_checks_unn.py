@@ -21,8 +21,9 @@ def expected_failures(estimator):
     [
         UNNClassifier(),
         UNNClassifier(n_neighbors=3, theta=0.4),
+        UNNClassifier(n_neighbors=3, chooser="longest step", normalize_weights=False),
         UNNClassifier(n_neighbors=3, loss="logistic", chooser="lazy", random_state=0),
-        UNNClassifier(n_neighbors=3, loss="squared", chooser="mixed", smoothing=False, tol=1e-6),
+        UNNClassifier(n_neighbors=3, loss="squared", chooser="longest step once", tol=1e-6),
         UNNClassifierCV(n_neighbors=(1, 3), theta=(0.5, 1.0), cv=2),
     ],
     expected_failed_checks=expected_failures,

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from allsplits import UNNClassifier, order_neighbors
 
 LOSSES = st.sampled_from(["exponential", "squared", "logistic"])
-CHOOSERS = st.sampled_from(["boosting", "lazy", "mixed"])
+CHOOSERS = st.sampled_from(
+    ["boosting", "boosting again", "longest step", "longest step once", "lazy"]
+)
 
 
 @st.composite
@@ -24,6 +26,7 @@ def cases(draw):
         "chooser": draw(CHOOSERS),
         "theta": draw(st.sampled_from([0.1, 0.5, 1.0])),
         "smoothing": draw(st.sampled_from([True, False, 1.0])),
+        "normalize_weights": draw(st.booleans()),
         "n_rounds": draw(st.sampled_from([None, 1, 50, 400])),
     }
     return np.array(points, dtype=float), np.array(labels), parameters

@@ -7,6 +7,7 @@ import pytest
 import allsplits
 from allsplits._validation import _CONSTRAINTS, check_parameters
 from allsplits.active._utility import UTILITIES
+from allsplits.boosting._boost import RULES
 from unit.refused import refused
 
 
@@ -26,6 +27,11 @@ def test_nonsense_is_refused_by_name(name):
 
 def test_every_name_is_a_public_parameter():
     assert set(_CONSTRAINTS) <= set(public_parameters())
+
+
+@pytest.mark.parametrize("chooser", RULES)
+def test_every_chooser_is_allowed(chooser):
+    check_parameters(chooser=chooser)
 
 
 @pytest.mark.parametrize("utility", UTILITIES)

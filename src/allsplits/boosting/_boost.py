@@ -8,14 +8,21 @@ and the surrogate risk of class c is the mean of ψ(u_ic). Each round picks an e
 α_jc to the minimum along that coordinate, which only touches the margins of j's reciprocal
 neighbours. Classes are independent problems and run side by side in threads.
 
-Smoothing adds 1/m to both sums of weights (13). For losses without a closed step this is a pair of
-examples at margin 0, one that agrees and one that does not, each of weight 1/m: at equal
-margins the two are the same. Smoothed steps are shorter, have the same sign, and vanish at the same
-place, so the surrogate still falls to its global minimum. Without any smoothing, perfect agreement
-would ask for an infinite step; so at least `LEAST_SMOOTHING` is added, which keeps steps below 30.
+Which example steps next is the *chooser*. The paper's text leaves it open; `RULES` lists the
+readings, and `studies/piro_table2.md` holds them against the paper's numbers.
+
+Smoothing adds 1/m to both sums of weights (13), of weights that sum to 1 if they are normalised
+(the proof of Theorem 3.2 does so, and so does the work that (13) is taken from); else of weights
+that begin at -ψ'(0). For losses without a closed step smoothing is a pair of examples at margin
+0, one that agrees and one that does not: at equal margins the two are the same.
+Smoothed steps are shorter, have the same sign, and vanish at the same place, so the surrogate
+never rises. Without any smoothing, perfect agreement would ask for an infinite step; so at
+least `LEAST_SMOOTHING` is added, which keeps steps below 30.
 
 Cost: search, then for each class O(m k) to begin with and, for each round, O(k²) small updates for
-the longest step or O(k) in turn (k is also the mean number of reciprocal neighbours).
+the largest step or O(k) in turn (k is also the mean number of reciprocal neighbours). Normalised
+weights change every step in every round, so that each looks at everybody: O(m) more, or O(m k)
+where steps have no closed form.
 """
 
 from __future__ import annotations
@@ -29,12 +36,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
-from allsplits.boosting._kernel_types import Problem, Trace
-from allsplits.boosting._kernels_boosting import boost_in_turn, boost_longest, reverse_neighbors
+from allsplits.boosting._kernel_types import Problem, Rule, Trace
+from allsplits.boosting._kernels_boosting import (
+    boost_by_looking,
+    boost_by_queue,
+    boost_in_turn,
+    reverse_neighbors,
+)
+from allsplits.boosting._kernels_losses import SQUARED
 from allsplits.boosting._losses import CompiledLoss
 from allsplits.orders import UNIT_ROUNDOFF
 
-Chooser = Literal["boosting", "lazy", "mixed"]
+Chooser = Literal["boosting", "boosting again", "longest step", "longest step once", "lazy"]
+
+#: Choosers of the largest step: whether it must be positive, and whether each example steps once.
+RULES = {
+    "boosting": (True, True),
+    "boosting again": (True, False),
+    "longest step": (False, False),
+    "longest step once": (False, True),
+}
 
 #: What one rounding takes from a weight of 1.
 LEAST_SMOOTHING = UNIT_ROUNDOFF
@@ -69,6 +90,7 @@ class Rounds:
     chooser: Chooser
     n_rounds: int
     smoothing: float
+    normalized: bool
     tol: float
 
 
@@ -112,16 +134,21 @@ def boost(
     code = rounds.loss.code
     smoothing = max(rounds.smoothing, LEAST_SMOOTHING)
     pseudo = smoothing / rounds.loss.start_weight
+    # Steps of the squared loss are not smoothed: there is nothing to normalise.
+    normalized = rounds.normalized and code.kind != SQUARED
 
     def run(start: int, stop: int) -> None:
         for c in range(start, stop):
-            problem = Problem(code, near.indptr, near.members, signs[c], smoothing, pseudo)
+            problem = Problem(
+                code, near.indptr, near.members, signs[c], smoothing, pseudo, normalized
+            )
             out = Trace(chosen[c], steps[c], risks[c], margins[c])
             if rounds.chooser == "lazy":
                 taken[c] = boost_in_turn(problem, rounds.tol, out)
             else:
-                once = rounds.chooser == "mixed"
-                taken[c] = boost_longest(problem, near.neighbors, rounds.tol, once, out)
+                rule = Rule(*RULES[rounds.chooser], rounds.tol)
+                boost_class = boost_by_looking if normalized else boost_by_queue
+                taken[c] = boost_class(problem, near.neighbors, rule, out)
             # A class that is done stays where it is.
             risks[c, taken[c] :] = risks[c, taken[c]]
             advance(1)

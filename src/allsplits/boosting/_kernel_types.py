@@ -25,6 +25,19 @@ class Problem(NamedTuple):
     #: What is added to sums of weights, and the same as a number of examples at margin 0.
     smoothing: float
     pseudo: float
+    #: Whether both are shares of the sum of all weights.
+    normalized: bool
+
+
+class Rule(NamedTuple):
+    """Which example steps next."""
+
+    #: Only positive steps, or those of either sign.
+    positive: bool
+    #: Each example at most once.
+    once: bool
+    #: No step that is not longer than this.
+    tol: float
 
 
 class State(NamedTuple):
@@ -35,6 +48,8 @@ class State(NamedTuple):
     losses: NDArray[np.float64]
     #: Columns W+, what rounding took from it, W-, what rounding took from it.
     sums: NDArray[np.float64]
+    #: One such row for everybody: the sum of the losses, and that of the weights in size.
+    totals: NDArray[np.float64]
 
 
 class Queue(NamedTuple):

@@ -1,13 +1,14 @@
 """What the votes say about the examples: whom to trust, whom to look at again.
 
-An example that steps first, while all weights are equal, gets the leverage
+An example that steps first, while all weights are equal, takes the step
 
     ½ ln((A + 1) / (D + 1))
 
 where A of those who have it among their nearest agree with its label and D do not (the exponential
-step, smoothed by one vote). That is its *trust*. The fitted leverage also depends on who stepped
-before, and after many rounds on the noise that boosting learns by heart, which is why it is a
-worse guide to wrong labels.
+step; smoothing, 1/m of m weights of 1, is one vote). That is its *trust*; while its step is
+negative, an example is not chosen by default. The fitted leverage also depends on who stepped
+before, and on noise that boosting learns by heart, which is why it is a worse guide to wrong
+labels.
 """
 
 from dataclasses import dataclass
@@ -58,8 +59,8 @@ class Trust:
     labels : ndarray of shape (n_samples,)
         The given labels.
     trust : ndarray of shape (n_samples,)
-        The leverage each example would get if it stepped first: positive if those who have it near
-        share its label, negative if they do not.
+        The step each example would take first: positive if those who have it near share its label,
+        negative if they do not.
     leverages : ndarray of shape (n_samples,)
         The fitted leverages for the example's own class; 0 if it was not chosen.
     margins : ndarray of shape (n_samples,)

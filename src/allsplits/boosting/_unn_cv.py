@@ -44,7 +44,8 @@ class UNNClassifierCV(Boosting):
         The folds, as in scikit-learn; None is stratified 5-fold.
     scoring : str or callable, default=None
         A scikit-learn scorer; None is the accuracy.
-    loss, chooser, smoothing, n_rounds, tol, metric, p, metric_params, random_state, n_jobs :
+    loss, chooser, smoothing, normalize_weights, n_rounds, tol, metric, p, metric_params, \
+            random_state, n_jobs :
         As in `UNNClassifier`.
     progress : bool, default=False
         Show a progress bar over the trainings.
@@ -147,7 +148,11 @@ class UNNClassifierCV(Boosting):
         points = X[np.ix_(train, train)] if self.metric == "precomputed" else X[train]
         signs = np.ascontiguousarray(targets.signs[:, train])
         part = Targets(targets.kind, targets.classes, targets.y[train], signs)
-        trainings = [Training(points, part, Neighborhoods.read(nearest[:, :k])) for k in ks]
+        # The rows of a fold are in that order already.
+        tie_order = np.arange(len(train))
+        trainings = [
+            Training(points, part, Neighborhoods.read(nearest[:, :k]), tie_order) for k in ks
+        ]
         histories: list[Any] = [None] * len(ks)
 
         def work(start: int, stop: int) -> None:

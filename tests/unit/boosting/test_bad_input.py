@@ -22,10 +22,11 @@ Y = np.arange(12) % 2
         ({"theta": 1.01}, ("theta", "at most 1", "1.01")),
         ({"theta": np.nan}, ("theta", "nan")),
         ({"theta": "half"}, ("theta", "'half'")),
-        ({"chooser": "greedy"}, ("chooser", "boosting", "lazy", "mixed", "'greedy'")),
+        ({"chooser": "greedy"}, ("chooser", "boosting", "longest step", "lazy", "'greedy'")),
         ({"smoothing": -1.0}, ("smoothing", "at least 0", "-1")),
         ({"smoothing": np.inf}, ("smoothing", "finite", "inf")),
         ({"smoothing": "much"}, ("smoothing", "'much'")),
+        ({"normalize_weights": 1}, ("normalize_weights", "True or False", "1")),
         ({"n_rounds": 0}, ("n_rounds", "at least 1", "0")),
         ({"n_rounds": 3.0}, ("n_rounds", "integer", "3.0")),
         ({"tol": -1e-3}, ("tol", "at least 0", "-0.001")),
@@ -98,6 +99,6 @@ def test_an_interrupt_gets_through(monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("allsplits.boosting._boost.boost_longest", interrupted)
+    monkeypatch.setattr("allsplits.boosting._boost.boost_by_looking", interrupted)
     with pytest.raises(KeyboardInterrupt):
         UNNClassifier(3, n_jobs=2).fit(X, np.arange(12) % 4)

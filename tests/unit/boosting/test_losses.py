@@ -25,7 +25,7 @@ def moons():
     return make_moons(150, noise=0.3, random_state=1)
 
 
-@pytest.mark.parametrize("chooser", ["boosting", "lazy"])
+@pytest.mark.parametrize("chooser", ["boosting", "longest step", "lazy"])
 @pytest.mark.parametrize(("name", "loss"), [("logistic", LOGISTIC), ("exponential", EXPONENTIAL)])
 def test_the_same_loss_as_functions(moons, name, loss, chooser):
     X, y = moons

@@ -67,6 +67,22 @@ def test_trust_by_hand():
     assert list(trust.least(2)) == [2, 1]
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_trust_is_the_step_that_an_example_takes_first(n_classes):
+    """With the default smoothing, of normalised weights, and in its own class."""
+    rng = np.random.default_rng(1)
+    y = np.arange(30) % n_classes
+    X = rng.normal(size=(30, 2)) + y[:, None]
+    trust = UNNClassifier(4).fit(X, y).trust().trust
+    assert (trust < 0).any()
+    for j in range(30):
+        # All in turn, and j has the first turn; the others keep their order among equals.
+        order = np.r_[j, np.delete(np.arange(30), j)]
+        model = UNNClassifier(4, chooser="lazy", n_rounds=1).fit(X[order], y[order])
+        own = model.alphas_[0, y[j] if n_classes > 2 else 0]
+        assert own == pytest.approx(trust[j], abs=1e-14)
+
+
 def test_it_carries_the_fitted_leverages_and_margins(trust):
     X, y = load_digits(return_X_y=True)
     y, _ = with_wrong_labels(X, y)
@@ -74,7 +90,7 @@ def test_it_carries_the_fitted_leverages_and_margins(trust):
     rows = np.arange(len(y))
     np.testing.assert_array_equal(trust.leverages, model.alphas_[rows, y])
     np.testing.assert_array_equal(trust.margins, model.margins_[rows, y])
-    assert trust.leverages[trust.least(1, by="leverages")[0]] == trust.leverages.min() < 0
+    assert trust.leverages[trust.least(1, by="leverages")[0]] == trust.leverages.min() == 0
     assert trust.leverages[trust.most(1, by="leverages")[0]] == trust.leverages.max() > 0
 
 

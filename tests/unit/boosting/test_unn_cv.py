@@ -26,32 +26,43 @@ def fitted(wine):
     return UNNClassifierCV(KS, theta=THETAS, cv=FOLDS).fit(*wine)
 
 
+def scores_as_by_grid_search(X, y, **options):
+    """Fit both ways, compare all scores; returns ours."""
+    mine = UNNClassifierCV(KS, theta=THETAS, cv=FOLDS, **options).fit(X, y)
+    scoring = options.pop("scoring", None)
+    grid = {"n_neighbors": KS, "theta": THETAS}
+    theirs = GridSearchCV(UNNClassifier(**options), grid, cv=FOLDS, scoring=scoring).fit(X, y)
+    expected = theirs.cv_results_["mean_test_score"].reshape(len(KS), len(THETAS))
+    np.testing.assert_allclose(mine.scores_.scores, expected, atol=1e-12)
+    assert mine.best_score_ == pytest.approx(theirs.best_score_)
+    return mine
+
+
 @pytest.mark.parametrize(
     "options",
     [
         {},
         {"chooser": "lazy", "loss": "logistic"},
-        {"chooser": "mixed", "loss": "squared"},
-        {"n_rounds": 40, "smoothing": 1.0},
+        {"chooser": "longest step once", "loss": "squared"},
+        {"chooser": "longest step", "n_rounds": 40, "smoothing": 1.0, "normalize_weights": False},
         {"random_state": 5},
     ],
 )
 def test_scores_are_those_of_a_grid_search(wine, options):
-    mine = UNNClassifierCV(KS, theta=THETAS, cv=FOLDS, **options).fit(*wine)
-    grid = {"n_neighbors": KS, "theta": THETAS}
-    theirs = GridSearchCV(UNNClassifier(**options), grid, cv=FOLDS).fit(*wine)
-    expected = theirs.cv_results_["mean_test_score"].reshape(len(KS), len(THETAS))
-    np.testing.assert_allclose(mine.scores_.scores, expected, atol=1e-12)
-    assert mine.best_score_ == pytest.approx(theirs.best_score_)
+    scores_as_by_grid_search(*wine, **options)
+
+
+@pytest.mark.parametrize("random_state", [None, 5])
+def test_ties_are_those_of_a_grid_search(random_state):
+    """Points on a grid: a seed decides between equally near ones, in folds as in `fit`."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 4, (120, 3)).astype(float), rng.integers(0, 2, 120)
+    scores_as_by_grid_search(X, y, random_state=random_state)
 
 
 def test_two_classes_and_another_scoring():
     X, y = make_moons(200, noise=0.3, random_state=0)
-    mine = UNNClassifierCV(KS, theta=THETAS, cv=FOLDS, scoring="roc_auc").fit(X, y)
-    grid = {"n_neighbors": KS, "theta": THETAS}
-    theirs = GridSearchCV(UNNClassifier(), grid, cv=FOLDS, scoring="roc_auc").fit(X, y)
-    expected = theirs.cv_results_["mean_test_score"].reshape(len(KS), len(THETAS))
-    np.testing.assert_allclose(mine.scores_.scores, expected, atol=1e-12)
+    mine = scores_as_by_grid_search(X, y, scoring="roc_auc")
     assert mine.scores_.scoring == "roc_auc"
 
 
