@@ -1,18 +1,13 @@
 """Local models beside nearest neighbours, forests and boosting on five regression data sets.
 
 Repeated 10-fold cross-validation, the same folds for everybody, features standardised on each
-training part. Reads boston_housing, concrete, abalone, auto_mpg and cpu_performance from the folder
-ALLSPLITS_DATA. Rows with empty cells are left out (6 of auto-mpg), names are dropped, abalone's sex
-becomes three columns, and of cpu only the six measured features are used.
+training part.
 
 ``python studies/lazy_comparison.py`` writes lazy_comparison.md and lazy_comparison.png.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
 from time import process_time
 from typing import NamedTuple
 
@@ -24,7 +19,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
+from _regression_data import read
 from _report import environment, load, markdown_table, save_figure, write_page
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.model_selection import KFold
@@ -36,11 +31,8 @@ from allsplits import KNeighborsRegressorCV, LazyRegressor
 DATA = ("boston_housing", "concrete", "abalone", "auto_mpg", "cpu_performance")
 #: How often the ten folds are drawn.
 REPEATS = 10
-DROPPED = {"auto_mpg": ["name"], "cpu_performance": [
-    "VendorName", "Model", "erp_linear_regression_estimate"
-]}  # fmt: skip
 
-LAZY, COMBINED, CONSTANT = "lazy, best model", "lazy, 10 best combined", "lazy, constant models"
+COMBINED, LAZY, CONSTANT = "lazy", "lazy, best model alone", "lazy, constant models"
 NEIGHBORS, FOREST, BOOSTING = "nearest neighbours, exact k", "random forest", "gradient boosting"
 
 
@@ -53,8 +45,8 @@ class Outcome(NamedTuple):
 
 def estimators() -> dict:
     return {
-        LAZY: LazyRegressor(),
-        COMBINED: LazyRegressor(combine=10),
+        COMBINED: LazyRegressor(),
+        LAZY: LazyRegressor(combine="best"),
         CONSTANT: LazyRegressor(degrees=0),
         NEIGHBORS: KNeighborsRegressorCV(),
         FOREST: RandomForestRegressor(n_estimators=100, n_jobs=2, random_state=0),
@@ -63,13 +55,10 @@ def estimators() -> dict:
 
 
 def main() -> None:
-    folder = os.environ.get("ALLSPLITS_DATA")
-    if not folder:
-        sys.exit("the data are not here: ALLSPLITS_DATA is not set")
     outcomes = {}
     shapes = {}
     for name in DATA:
-        X, y = read(Path(folder), name)
+        X, y = read(name)
         shapes[name] = X.shape
         outcomes[name] = {
             label: cross_validate(model, X, y) for label, model in estimators().items()
@@ -77,12 +66,6 @@ def main() -> None:
         print(f"{name} done", flush=True)
     save_figure(draw(outcomes), "lazy_comparison")
     write_page("lazy_comparison", page(outcomes, shapes))
-
-
-def read(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    table = pd.read_csv(folder / f"{name}.csv").drop(columns=DROPPED.get(name, [])).dropna()
-    y = table.pop("target").to_numpy(dtype=float)
-    return pd.get_dummies(table).to_numpy(dtype=float), y
 
 
 def cross_validate(model, X: np.ndarray, y: np.ndarray) -> Outcome:
@@ -161,7 +144,7 @@ def page(outcomes: dict, shapes: dict) -> str:
 
 ## Setting
 Repeated 10-fold cross-validation with the same folds for everybody, features standardised on each
-training part. Everybody has the defaults, apart from the 10 combined models. *Nearest neighbours*
+training part. Everybody has the defaults, in which *lazy* combines ten models. *Nearest neighbours*
 is `KNeighborsRegressorCV`: k from 1 to 50 chosen by its exact error over all 5-fold splits of the
 training part. *Random forest* (100 trees) and *gradient boosting* (`HistGradientBoostingRegressor`)
 are scikit-learn's. The default sizes of `LazyRegressor` were chosen among twelve settings by one

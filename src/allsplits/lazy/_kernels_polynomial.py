@@ -32,17 +32,16 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def polynomial_paths(data, family, queries, neighbors, start, stop, paths):
-    """Fill the paths of the queries start to stop, sizes k_min to the number of neighbours given.
+def polynomial_models(data, family, queries, neighbors, paths):
+    """Fill the paths of these queries and their neighbours, sizes k_min to k_max.
 
     paths.values[q, first + k - k_min, j, o]: coefficient j < n_wanted of output o (the one of j = 0
     is the prediction). paths.errors[q, first + k - k_min, o]: the leave-one-out mean squared error.
     """
     points, targets, ridge, free = data
     scale = 1.0 / np.sqrt(ridge)
-    degree, k_min, first, n_wanted = family
+    degree, k_min, depth, first, n_wanted = family
     values, errors = paths
-    depth = neighbors.shape[1]
     n_features = points.shape[1]
     n_terms = 1 + n_features
     if degree == 2:
@@ -52,9 +51,10 @@ def polynomial_paths(data, family, queries, neighbors, start, stop, paths):
     state = np.empty((n_outputs, depth + n_wanted))
     gains = np.empty(depth + n_wanted)
     slack = np.empty(depth)
-    for q in range(start, stop):
-        _lay_columns(points, queries[q], neighbors[q], degree, scale, free, columns)
-        _lay_state(targets, neighbors[q], free, state, slack)
+    for q in range(len(queries)):
+        near = neighbors[q, :depth]
+        _lay_columns(points, queries[q], near, degree, scale, free, columns)
+        _lay_state(targets, near, free, state, slack)
         for i in range(1 if free else 0, depth):
             b = _absorb(columns, gains, i)
             _revise(state, slack, gains, i, b)
@@ -66,7 +66,7 @@ def polynomial_paths(data, family, queries, neighbors, start, stop, paths):
                 for j in range(n_wanted):
                     values[q, model, j, o] = -state[o, depth + j]
                 if free:
-                    values[q, model, 0, o] += targets[neighbors[q, 0], o]
+                    values[q, model, 0, o] += targets[near[0], o]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
