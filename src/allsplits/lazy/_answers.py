@@ -1,6 +1,6 @@
 """What queries are answered with: their best local models, weighted and combined."""
 
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +37,9 @@ class Answers(NamedTuple):
         """Array (query, output)."""
         return self.coefficients[:, 0]
 
-    def rows(self, start: int, stop: int) -> Self:
+    def rows(self, start: int, stop: int) -> "Answers":
         """The answers of the queries start to stop, as views."""
-        return self._make(part[start:stop] for part in self)
+        return Answers._make(part[start:stop] for part in self)
 
 
 def make_answers(n_queries: int, n_combined: int, n_wanted: int, n_outputs: int) -> Answers:

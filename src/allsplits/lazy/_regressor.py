@@ -43,6 +43,9 @@ Array = NDArray[np.float64]
 
 #: So many neighbours are held at a time (some 32 bytes for each).
 _ENTRIES_PER_BLOCK = 1 << 20
+#: Training values, and their product with the queries, up to which one thread is faster (measured).
+_VALUES_OF_SMALL = 1 << 16
+_PRODUCTS_OF_SMALL = 1 << 20
 #: A block is a second or two of work, so that a progress bar moves and Ctrl-C is heard.
 _OPERATIONS_PER_BLOCK = 1 << 31
 
@@ -153,6 +156,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         self._data = LocalData(X, targets, float(self.ridge), not self.penalize_intercept)
         self._one_output = np.ndim(y) == 1
         self._search = Reference(X, metric.fixed_by_sample(X), n_threads)
+        self._small_search = Reference(X, self._search.metric, 1)
         self.k_ranges_ = {part.degree: (part.k_min, part.k_max) for part in plan.ranges}
         return self
 
@@ -305,11 +309,17 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         check_spread(self._bounds, bounds, self._plan.highest_degree, self._data.ridge)
         return queries
 
+    def _search_for(self, n_queries: int) -> Reference:
+        """Where so many queries are searched: threads cost small batches more than they save."""
+        n_values = self._data.points.size
+        small = n_values <= _VALUES_OF_SMALL and n_queries * n_values <= _PRODUCTS_OF_SMALL
+        return self._small_search if small else self._search
+
     def _answer(
         self, queries: Array, *, coefficients: bool = False, progress: bool = False
     ) -> Answers:
         """Search and answer block by block, so that memory stays bounded."""
-        plan, search = self._plan, self._search
+        plan, search = self._plan, self._search_for(len(queries))
         n_wanted = count_terms(self.n_features_in_, plan.highest_degree) if coefficients else 1
         n_outputs = self._data.targets.shape[1]
         answers = make_answers(len(queries), plan.n_combined, n_wanted, n_outputs)
