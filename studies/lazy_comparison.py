@@ -1,6 +1,6 @@
 """Local models beside nearest neighbours, forests and boosting on five regression data sets.
 
-Repeated 10-fold cross-validation, the same folds for everybody, features standardised on each
+Repeated 5-fold cross-validation, the same folds for everybody, features standardised on each
 training part.
 
 ``python studies/lazy_comparison.py`` writes lazy_comparison.md and lazy_comparison.png.
@@ -29,8 +29,8 @@ from sklearn.preprocessing import StandardScaler
 from allsplits import KNeighborsRegressorCV, LazyRegressor
 
 DATA = ("boston_housing", "concrete", "abalone", "auto_mpg", "cpu_performance")
-#: How often the ten folds are drawn.
-REPEATS = 10
+#: How often the five folds are drawn.
+REPEATS = 20
 
 COMBINED, LAZY, CONSTANT = "lazy", "lazy, best model alone", "lazy, constant models"
 NEIGHBORS, FOREST, BOOSTING = "nearest neighbours, exact k", "random forest", "gradient boosting"
@@ -73,7 +73,7 @@ def cross_validate(model, X: np.ndarray, y: np.ndarray) -> Outcome:
     start = process_time()
     for repeat in range(REPEATS):
         squared = np.empty(len(y))
-        for train, test in KFold(10, shuffle=True, random_state=100 + repeat).split(X):
+        for train, test in KFold(5, shuffle=True, random_state=100 + repeat).split(X):
             pipeline = make_pipeline(StandardScaler(), model).fit(X[train], y[train])
             squared[test] = (pipeline.predict(X[test]) - y[test]) ** 2
         errors.append(np.sqrt(squared.mean()))
@@ -103,7 +103,7 @@ def error_table(outcomes: dict, shapes: dict) -> str:
             cell = f"{outcome.errors.mean():.3f} ± {outcome.errors.std(ddof=1):.3f}"
             cells.append(f"**{cell}**" if outcome.errors.mean() == best else cell)
         n, d = shapes[name]
-        rows.append((f"{name} ({n} × {d}, {REPEATS} × 10-fold)", *cells))
+        rows.append((f"{name} ({n} × {d}, {REPEATS} × 5-fold)", *cells))
     return markdown_table(["data", *next(iter(outcomes.values()))], rows)
 
 
@@ -143,8 +143,8 @@ def page(outcomes: dict, shapes: dict) -> str:
 `python studies/lazy_comparison.py` · {environment()}, {load()}
 
 ## Setting
-Repeated 10-fold cross-validation with the same folds for everybody, features standardised on each
-training part. Everybody has the defaults, in which *lazy* combines ten models. *Nearest neighbours*
+Repeated 5-fold cross-validation with the same folds for everybody, features standardised on each
+training part. Everybody has the defaults, in which *lazy* combines 30 models. *Nearest neighbours*
 is `KNeighborsRegressorCV`: k from 1 to 50 chosen by its exact error over all 5-fold splits of the
 training part. *Random forest* (100 trees) and *gradient boosting* (`HistGradientBoostingRegressor`)
 are scikit-learn's. The default sizes of `LazyRegressor` were chosen among twelve settings by one
@@ -163,7 +163,7 @@ In every repeat, the error of
 {lines}
 
 ## Time
-Processor seconds of one 10-fold run (ten fits, every sample predicted once), all threads together:
+Processor seconds of one 5-fold run (five fits, every sample predicted once), all threads together:
 
 {time_table(outcomes)}
 

@@ -1,7 +1,7 @@
-"""How often the prediction intervals of `LazyRegressor` hold the target, on six data sets.
+"""How often the prediction intervals of `LazyRegressor` hold the target, on nine data sets.
 
 Random halves: one trains and calibrates, the other is predicted. The floor of the intervals is
-chosen on three data sets and reported on the other three. Beside them: ± 1.96 std, which is not
+chosen on four data sets and reported on the other five. Beside them: ± 1.96 std, which is not
 calibrated, and intervals of one width for all queries from the same leave-one-out residuals.
 
 ``python studies/lazy_intervals.py`` writes lazy_intervals.md and lazy_intervals.png.
@@ -19,7 +19,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
-from _regression_data import CHOSEN_ON, REPORTED_ON, Half, halves, read
+from _regression_data import CHOSEN_ON, REPORTED_ON, Half, halves, shapes
 from _report import environment, markdown_table, save_figure, write_page
 
 from allsplits import LazyRegressor
@@ -209,7 +209,6 @@ def zero_table(results: Results) -> str:
 
 
 def page(results: Results, best: Results) -> str:
-    shapes = ", ".join("{} {} × {}".format(name, *read(name)[0].shape) for name in results)
     means = [of_floor(results, name, FLOORS.index(FLOOR))[:, 0].mean() for name in results]
     plain = [np.mean([one.uncalibrated.coverage for one in found]) for found in results.values()]
     return f"""# Intervals that hold what they say
@@ -218,7 +217,7 @@ def page(results: Results, best: Results) -> str:
 
 ## Setting
 `LazyRegressor.predict_interval` at its defaults, confidence {CONFIDENCE}. {REPEATS} random halves
-of each data set ({shapes}): one half trains and calibrates, the other is predicted, features
+of each data set ({shapes()}): one half trains and calibrates, the other is predicted, features
 standardised on the training half. Means over the halves; ± is the standard deviation between them
 (they share samples, so it is no standard error). Widths are in standard deviations of the target.
 *Surest* and *least sure* are the thirds of the queries with the smallest and the largest `std`.
@@ -246,7 +245,7 @@ The smallest score on {", ".join(CHOSEN_ON)} is that of
 {zero_table(best)}
 
 ## What it says
-- *The intervals hold {min(means):.3f} to {max(means):.3f}* of the targets on the six data sets,
+- *The intervals hold {min(means):.3f} to {max(means):.3f}* of the targets on these data sets,
   where {CONFIDENCE} is asked for; ± 1.96 std hold {min(plain):.2f} to {max(plain):.2f}.
 """
 

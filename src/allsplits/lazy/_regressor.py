@@ -69,7 +69,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         Smallest and largest number of neighbours, for all degrees or one number for each. None
         means 3 to 30 for constants and 3 to 8 times the number of terms for the others, as
         far as there are training samples.
-    combine : "best" or int, default=10
+    combine : "best" or int, default=30
         How many of all the models of a query are combined, with weights 1/mse; all of them if there
         are not so many. "best" is 1.
     ridge : float, default=1e-6
@@ -119,7 +119,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     _: KW_ONLY
     k_min: int | Sequence[int] | None = None
     k_max: int | Sequence[int] | None = None
-    combine: Literal["best"] | int = 10
+    combine: Literal["best"] | int = 30
     ridge: float = 1e-6
     penalize_intercept: bool = False
     metric: str | Callable[..., float] = "minkowski"

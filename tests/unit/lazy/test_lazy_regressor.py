@@ -100,7 +100,7 @@ def test_all_models_are_combined_where_there_are_not_so_many(diabetes):
     few = LazyRegressor(0, k_min=3, k_max=9).fit(X, y).predict(queries, return_details=True)[1]
     assert few.k.shape == (40, 7)
     np.testing.assert_array_equal(np.sort(few.k, axis=1), [range(3, 10)] * 40)
-    assert LazyRegressor().fit(X, y).predict(queries, return_details=True)[1].k.shape == (40, 10)
+    assert LazyRegressor().fit(X, y).predict(queries, return_details=True)[1].k.shape == (40, 30)
 
 
 def test_models_without_error_share_all_the_weight():
