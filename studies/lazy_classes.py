@@ -29,7 +29,7 @@ DATA = (
     "pima_diabetes", "ripley_synth_train", "wdbc", "wine",
 )  # fmt: skip
 REPEATS = 20
-K_MIN, K_MAX, COMBINED = 3, 30, 10
+K_MIN, K_MAX, COMBINED = 3, 30, 30
 ONE_K = "one exact k"
 
 

@@ -12,8 +12,9 @@ jackknife of conformal prediction (Barber, Candès, Ramdas & Tibshirani 2021, *P
 with the jackknife+*) with scores normalised as Papadopoulos, Vovk & Gammerman (2011, *Regression
 conformal prediction with nearest neighbours*) do for nearest neighbours.
 
-The floor is a share of the mean residual: a std of 0, where a few neighbours happen to agree, says
-little. Cost: n predictions, once.
+The floor is a share of the mean residual, because a small std says less than it seems to. A std of
+0, where a few neighbours happen to agree, says nothing: the mean std takes its place. Cost: n
+predictions, once.
 """
 
 import math
@@ -37,26 +38,39 @@ FLOOR = 0.5
 
 
 class Calibration(NamedTuple):
-    """Scores of all training samples, sorted, array (rank, output), and the floor (output)."""
+    """Scores of all training samples, sorted, array (rank, output), and what scales are made of.
+
+    floor and typical_std are arrays (output).
+    """
 
     scores: Array
     floor: Array
+    typical_std: Array
 
     @classmethod
     def of(cls, residuals: Array, std: Array, share: float = FLOOR) -> Self:
         """From arrays (sample, output), with a floor of this share of the mean residual."""
         sizes = np.abs(residuals)
-        # Column by column: what is beside an output does not change the order of its sum.
-        floor = share * np.array([column.mean() for column in np.ascontiguousarray(sizes.T)])
-        scale = std + floor
+        floor, typical_std = share * _column_means(sizes), _column_means(std)
+        scale = _scale(std, floor, typical_std)
         # Without any residual there is no floor either, and every score is 0.
         scores = np.divide(sizes, scale, out=np.zeros_like(sizes), where=scale > 0)
-        return cls(np.sort(scores, axis=0), floor)
+        return cls(np.sort(scores, axis=0), floor, typical_std)
 
     def half_width(self, std: Array, rank: int) -> Array:
         """How far the interval of each query reaches, array (query, output)."""
-        width: Array = self.scores[rank - 1] * (std + self.floor)
+        width: Array = self.scores[rank - 1] * _scale(std, self.floor, self.typical_std)
         return width
+
+
+def _scale(std: Array, floor: Array, typical_std: Array) -> Array:
+    scale: Array = np.where(std > 0, std, typical_std) + floor
+    return scale
+
+
+def _column_means(values: Array) -> Array:
+    """Means of (sample, output), each summed alone: what is beside it does not change a bit."""
+    return np.array([column.mean() for column in np.ascontiguousarray(values.T)])
 
 
 def score_rank(confidence: float, n_samples: int) -> int:

@@ -14,10 +14,17 @@ from unit.refused import refused
 
 
 def reach_by_hand(residuals, left_out_std, std, confidence):
-    """Half widths: the ⌈c (n + 1)⌉-th smallest |residual| / (std + half the mean residual)."""
-    floor = np.abs(residuals).mean() / 2
-    scores = np.sort(np.abs(residuals) / (left_out_std + floor))
-    return scores[math.ceil(confidence * (len(scores) + 1)) - 1] * (std + floor)
+    """Half widths: the ⌈c (n + 1)⌉-th smallest |residual| / (std + half the mean residual).
+
+    Where a std is 0 the mean takes its place.
+    """
+
+    def scale(value):
+        return (value or np.mean(left_out_std)) + np.abs(residuals).mean() / 2
+
+    scores = sorted(abs(r) / scale(s) for r, s in zip(residuals, left_out_std, strict=True))
+    score = scores[math.ceil(confidence * (len(scores) + 1)) - 1]
+    return np.array([score * scale(value) for value in std])
 
 
 def left_out(model, X, y, **changed):
@@ -108,8 +115,8 @@ def draw(rng, n):
     return X, np.sin(2 * X[:, 1]) + X[:, 2] + noise * rng.normal(size=n), X[:, 0]
 
 
-@pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_intervals_hold_the_share_that_they_say(confidence):
+@pytest.mark.parametrize(("confidence", "combine"), [(0.8, 30), (0.95, 30), (0.95, "best")])
+def test_intervals_hold_the_share_that_they_say(confidence, combine):
     """Within 3.5 standard deviations: of the queries drawn, and of the scores of each calibration.
 
     The share that is held, given the n training samples, has about the variance c (1 - c) / n.
@@ -120,7 +127,7 @@ def test_intervals_hold_the_share_that_they_say(confidence):
     for _ in range(n_sets):
         X, y, _ = draw(rng, n_train)
         queries, targets, where = draw(rng, n_queries)
-        model = LazyRegressor().fit(X, y)
+        model = LazyRegressor(combine=combine).fit(X, y)
         predictions, intervals = model.predict_interval(queries, confidence)
         inside = (intervals[:, 0] <= targets) & (targets <= intervals[:, 1])
         held.append(inside.mean())
@@ -131,7 +138,8 @@ def test_intervals_hold_the_share_that_they_say(confidence):
         loud.append(width[where > 0.5].mean())
     variance = confidence * (1 - confidence) * (1 / (n_sets * n_queries) + 1 / (n_sets * n_train))
     assert abs(np.mean(held) - confidence) < 3.5 * math.sqrt(variance)
-    assert np.mean(plain) < 0.92, "± 1.96 std is not enough: there is something to calibrate"
+    if combine == "best":
+        assert np.mean(plain) < 0.9, "± 1.96 std is not enough: there is something to calibrate"
     assert np.mean(loud) > 2 * np.mean(quiet), "wider where the noise is larger"
 
 
