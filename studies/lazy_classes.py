@@ -105,6 +105,12 @@ def verdict(errors: np.ndarray, i: int) -> str:
     return "+" if difference.mean() < -limit else "−" if difference.mean() > limit else "="
 
 
+def named(errors: dict[str, np.ndarray], mark: str) -> str:
+    """Data sets on which linear models have this verdict."""
+    last = len(PROTOTYPES) - 1
+    return ", ".join(name for name, found in errors.items() if verdict(found, last) == mark)
+
+
 def page(errors: dict[str, np.ndarray]) -> str:
     names = list(PROTOTYPES)
     rows = []
@@ -141,11 +147,11 @@ halves, − behind, = neither. (Halves share samples, so that the true errors ar
 ## What it says
 - *A local vote does not pay.* Choosing k anew for every query, by the errors of a few neighbours,
   is no better than one k that all samples have chosen together.
-- *Slopes pay on some data and cost on others.* Linear models of the indicators are ahead where
-  boundaries are smooth, and behind on glass and ionosphere, where the nearest neighbour alone is
-  hard to beat. `LazyRegressor` on indicator columns does it in one line where it is wanted:
+- *Slopes pay on some data and cost on others.* Linear models of the indicators are ahead on
+  {named(errors, "+")}, and behind on {named(errors, "−")}.
+  `LazyRegressor` on indicator columns does it in one line where it is wanted:
   ``LazyRegressor().fit(X, indicators).predict(queries).argmax(axis=1)``.
-- There is no `LazyClassifier` in the library: it would not be ahead clearly enough.
+- There is no `LazyClassifier` in the library: it would be ahead on fewer than half of the data.
 """
 
 

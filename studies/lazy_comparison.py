@@ -148,7 +148,8 @@ training part. Everybody has the defaults, in which *lazy* combines 30 models. *
 is `KNeighborsRegressorCV`: k from 1 to 50 chosen by its exact error over all 5-fold splits of the
 training part. *Random forest* (100 trees) and *gradient boosting* (`HistGradientBoostingRegressor`)
 are scikit-learn's. The default sizes of `LazyRegressor` were chosen among twelve settings by one
-10-fold run of each on these data (with other folds): its rows are somewhat optimistic.
+10-fold run of each on these data (with other folds), and how many are combined on halves of
+boston_housing, concrete and abalone ([study](lazy_combine.md)): its rows are somewhat optimistic.
 
 ## Root mean squared error
 Mean over the repeats ± standard deviation between them (of the splitting only; another sample of
@@ -172,17 +173,17 @@ Processor seconds of one 5-fold run (five fits, every sample predicted once), al
 
 CONCLUSIONS = """## What it says
 - *A local choice pays where there is a slope to fit.* With linear models among the candidates,
-  degree and size chosen for each query beat one exactly tuned k for everybody on four of the five
-  data sets in every repeat. On abalone, where the noise is large, they do not.
+  degrees and sizes chosen for each query beat one exactly tuned k for everybody on four of the five
+  data sets in every repeat. On abalone, where the noise is large, they do so in the mean.
 - *Combining beats picking* in the mean on all five, in every repeat on four: the smallest of many
   noisy errors is partly luck.
 - *Constant models alone*, the subject of the paper, do not have a smaller mean error than one k for
   everybody except on auto-mpg, by less than the splits differ: the error of a few neighbours is too
   noisy to choose k anew each time.
-- *Forests and boosting* are clearly ahead on concrete and abalone, boosting a little on auto-mpg,
-  and about level on Boston. On cpu, 209 samples with a smooth, steep target, the combined local
-  models have the smallest mean error, though not in every repeat against the forest.
-- *Time.* Local models took about 30 to 50 times less processor time than the forest and 5 to 23
+- *Forests and boosting* are clearly ahead on concrete, a little on abalone, though not in every
+  repeat, and about level on Boston. On auto-mpg and cpu local models have the smallest mean
+  error, though not in every repeat.
+- *Time.* Local models took about 20 to 35 times less processor time than the forest and 3 to 15
   times less than boosting, training and prediction together. With more queries than training
   samples that would change: they do all their work at prediction.
 """

@@ -34,7 +34,7 @@ from allsplits.orders import NeighborOrder, Reference, iter_parts
 Array = NDArray[np.float64]
 
 #: The floor in mean absolute residuals (chosen in studies/lazy_intervals.py).
-FLOOR = 0.5
+FLOOR = 0.25
 
 
 class Calibration(NamedTuple):

@@ -257,7 +257,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         True
         >>> inside = (intervals[:, 0] <= y[200:]) & (y[200:] <= intervals[:, 1])
         >>> float(inside.mean())
-        0.93
+        0.94
         """
         check_is_fitted(self)
         rank = score_rank(confidence, len(self._data.targets))

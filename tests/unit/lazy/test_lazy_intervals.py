@@ -14,13 +14,13 @@ from unit.refused import refused
 
 
 def reach_by_hand(residuals, left_out_std, std, confidence):
-    """Half widths: the ⌈c (n + 1)⌉-th smallest |residual| / (std + half the mean residual).
+    """Half widths: the ⌈c (n + 1)⌉-th smallest |residual| / (std + a quarter of the mean residual).
 
     Where a std is 0 the mean takes its place.
     """
 
     def scale(value):
-        return (value or np.mean(left_out_std)) + np.abs(residuals).mean() / 2
+        return (value or np.mean(left_out_std)) + np.abs(residuals).mean() / 4
 
     scores = sorted(abs(r) / scale(s) for r, s in zip(residuals, left_out_std, strict=True))
     score = scores[math.ceil(confidence * (len(scores) + 1)) - 1]
