@@ -69,7 +69,7 @@ def draw(errors: Errors) -> plt.Figure:
         ax.set(title=words, xlabel="models combined", ylabel="error / that of the best model")
         ax.set_xticks(range(len(COUNTS)), [in_words(count) for count in COUNTS])
         ax.grid(alpha=0.3)
-    axes[0].legend(fontsize=8)
+    axes[-1].legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure.tight_layout()
     return figure
 
