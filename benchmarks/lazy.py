@@ -1,19 +1,20 @@
-"""Lazy learning: all constant paths, all linear models with their errors, a whole predict.
+"""Lazy learning: all constant paths, all linear models with their errors, whole predictions.
 
 The peers are what a user would write with numpy: the direct formula of the constant models, and a
 least-squares fit per query and size with PRESS residuals from its QR factors (timed on a part of
-the queries and scaled up).
+the queries and scaled up); for small batches scikit-learn's nearest neighbours, as deep.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn.datasets import make_friedman1
+from sklearn.neighbors import KNeighborsRegressor
 
 from allsplits import LazyRegressor, local_constant_path
 from allsplits._threads import thread_count
-from allsplits.lazy._choice import choose
-from allsplits.lazy._paths import LocalData, compute_paths
+from allsplits.lazy._answers import answer_queries, make_answers
+from allsplits.lazy._paths import LocalData
 from allsplits.lazy._plan import make_plan
 from allsplits.orders import Metric, Reference
 from benchmarks._timing import Result, interleaved, print_results
@@ -23,12 +24,13 @@ N_CONSTANT = 100_000
 N_LINEAR = 10_000
 N_FEATURES = 8
 K_MAX = 50
+N_SMALL, N_BATCH = 406, 100
 #: The peers are slow: they do this share of the queries, and their time is scaled up.
 CONSTANT_SHARE, LINEAR_SHARE = 20, 200
 
 
 def measure() -> list[Result]:
-    return [*measure_constant(), *measure_linear()]
+    return [*measure_constant(), *measure_linear(), *measure_small_batches(), *measure_intervals()]
 
 
 def measure_constant() -> list[Result]:
@@ -54,8 +56,10 @@ def measure_linear() -> list[Result]:
     neighbors = search.nearest(queries, K_MAX)
     model = LazyRegressor(1, k_min=2, k_max=K_MAX).fit(train, y[:N_TRAIN])
 
+    answers = make_answers(N_LINEAR, plan.n_combined, 1, 1)
+
     def after_search():
-        return choose(compute_paths(data, plan, queries, neighbors, n_threads).errors, 1)
+        answer_queries(data, plan, queries, neighbors, n_threads, answers)
 
     def refits():
         for q in range(N_LINEAR // LINEAR_SHARE):
@@ -72,6 +76,37 @@ def measure_linear() -> list[Result]:
         Result(f"{what}, after the search / QR per size", ours, LINEAR_SHARE * peer),
         Result(f"{what}, predict() with the search", whole),
     ]
+
+
+def measure_small_batches() -> list[Result]:
+    """A hundred queries among a few hundred samples, where every fixed cost counts."""
+    X, y = make_friedman1(N_SMALL + N_BATCH, n_features=13, noise=1.0, random_state=0)
+    train, queries = X[:N_SMALL], np.ascontiguousarray(X[N_SMALL:])
+    found = []
+    for words, degrees in (("constant", 0), ("constant and linear", (0, 1))):
+        model = LazyRegressor(degrees).fit(train, y[:N_SMALL])
+        depth = max(k_max for _, k_max in model.k_ranges_.values())
+        peer = KNeighborsRegressor(depth).fit(train, y[:N_SMALL])
+        ours, theirs = interleaved(
+            [lambda: model.predict(queries), lambda: peer.predict(queries)],  # noqa: B023
+            repeats=50,
+        )
+        what = f"lazy: {words} models, {N_BATCH} queries among {N_SMALL}, predict()"
+        found.append(Result(f"{what} / KNeighborsRegressor({depth}).predict()", ours, theirs))
+    return found
+
+
+def measure_intervals() -> list[Result]:
+    """The first intervals cost as many predictions as there are training samples."""
+    X, y = make_friedman1(N_LINEAR, n_features=N_FEATURES, noise=1.0, random_state=0)
+    model = LazyRegressor()
+
+    def first_intervals():
+        model.fit(X, y).predict_interval(X[:N_BATCH])
+
+    ours, peer = interleaved([first_intervals, lambda: model.predict(X)], repeats=3)
+    what = f"lazy: first predict_interval() of {N_LINEAR:,} samples / predict() of as many queries"
+    return [Result(what, ours, peer, goal=2.0)]
 
 
 def constant_models_directly(y_sorted):

@@ -1,18 +1,13 @@
 """Local models beside nearest neighbours, forests and boosting on five regression data sets.
 
-Repeated 10-fold cross-validation, the same folds for everybody, features standardised on each
-training part. Reads boston_housing, concrete, abalone, auto_mpg and cpu_performance from the folder
-ALLSPLITS_DATA. Rows with empty cells are left out (6 of auto-mpg), names are dropped, abalone's sex
-becomes three columns, and of cpu only the six measured features are used.
+Repeated 5-fold cross-validation, the same folds for everybody, features standardised on each
+training part.
 
 ``python studies/lazy_comparison.py`` writes lazy_comparison.md and lazy_comparison.png.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
 from time import process_time
 from typing import NamedTuple
 
@@ -24,7 +19,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
+from _regression_data import read
 from _report import environment, load, markdown_table, save_figure, write_page
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.model_selection import KFold
@@ -34,13 +29,10 @@ from sklearn.preprocessing import StandardScaler
 from allsplits import KNeighborsRegressorCV, LazyRegressor
 
 DATA = ("boston_housing", "concrete", "abalone", "auto_mpg", "cpu_performance")
-#: How often the ten folds are drawn.
-REPEATS = 10
-DROPPED = {"auto_mpg": ["name"], "cpu_performance": [
-    "VendorName", "Model", "erp_linear_regression_estimate"
-]}  # fmt: skip
+#: How often the five folds are drawn.
+REPEATS = 20
 
-LAZY, COMBINED, CONSTANT = "lazy, best model", "lazy, 10 best combined", "lazy, constant models"
+COMBINED, LAZY, CONSTANT = "lazy", "lazy, best model alone", "lazy, constant models"
 NEIGHBORS, FOREST, BOOSTING = "nearest neighbours, exact k", "random forest", "gradient boosting"
 
 
@@ -53,8 +45,8 @@ class Outcome(NamedTuple):
 
 def estimators() -> dict:
     return {
-        LAZY: LazyRegressor(),
-        COMBINED: LazyRegressor(combine=10),
+        COMBINED: LazyRegressor(),
+        LAZY: LazyRegressor(combine="best"),
         CONSTANT: LazyRegressor(degrees=0),
         NEIGHBORS: KNeighborsRegressorCV(),
         FOREST: RandomForestRegressor(n_estimators=100, n_jobs=2, random_state=0),
@@ -63,13 +55,10 @@ def estimators() -> dict:
 
 
 def main() -> None:
-    folder = os.environ.get("ALLSPLITS_DATA")
-    if not folder:
-        sys.exit("the data are not here: ALLSPLITS_DATA is not set")
     outcomes = {}
     shapes = {}
     for name in DATA:
-        X, y = read(Path(folder), name)
+        X, y = read(name)
         shapes[name] = X.shape
         outcomes[name] = {
             label: cross_validate(model, X, y) for label, model in estimators().items()
@@ -79,18 +68,12 @@ def main() -> None:
     write_page("lazy_comparison", page(outcomes, shapes))
 
 
-def read(folder: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    table = pd.read_csv(folder / f"{name}.csv").drop(columns=DROPPED.get(name, [])).dropna()
-    y = table.pop("target").to_numpy(dtype=float)
-    return pd.get_dummies(table).to_numpy(dtype=float), y
-
-
 def cross_validate(model, X: np.ndarray, y: np.ndarray) -> Outcome:
     errors = []
     start = process_time()
     for repeat in range(REPEATS):
         squared = np.empty(len(y))
-        for train, test in KFold(10, shuffle=True, random_state=100 + repeat).split(X):
+        for train, test in KFold(5, shuffle=True, random_state=100 + repeat).split(X):
             pipeline = make_pipeline(StandardScaler(), model).fit(X[train], y[train])
             squared[test] = (pipeline.predict(X[test]) - y[test]) ** 2
         errors.append(np.sqrt(squared.mean()))
@@ -120,7 +103,7 @@ def error_table(outcomes: dict, shapes: dict) -> str:
             cell = f"{outcome.errors.mean():.3f} ± {outcome.errors.std(ddof=1):.3f}"
             cells.append(f"**{cell}**" if outcome.errors.mean() == best else cell)
         n, d = shapes[name]
-        rows.append((f"{name} ({n} × {d}, {REPEATS} × 10-fold)", *cells))
+        rows.append((f"{name} ({n} × {d}, {REPEATS} × 5-fold)", *cells))
     return markdown_table(["data", *next(iter(outcomes.values()))], rows)
 
 
@@ -160,12 +143,13 @@ def page(outcomes: dict, shapes: dict) -> str:
 `python studies/lazy_comparison.py` · {environment()}, {load()}
 
 ## Setting
-Repeated 10-fold cross-validation with the same folds for everybody, features standardised on each
-training part. Everybody has the defaults, apart from the 10 combined models. *Nearest neighbours*
+Repeated 5-fold cross-validation with the same folds for everybody, features standardised on each
+training part. Everybody has the defaults, in which *lazy* combines 30 models. *Nearest neighbours*
 is `KNeighborsRegressorCV`: k from 1 to 50 chosen by its exact error over all 5-fold splits of the
 training part. *Random forest* (100 trees) and *gradient boosting* (`HistGradientBoostingRegressor`)
 are scikit-learn's. The default sizes of `LazyRegressor` were chosen among twelve settings by one
-10-fold run of each on these data (with other folds): its rows are somewhat optimistic.
+10-fold run of each on these data (with other folds), and how many are combined on halves of
+boston_housing, concrete and abalone ([study](lazy_combine.md)): its rows are somewhat optimistic.
 
 ## Root mean squared error
 Mean over the repeats ± standard deviation between them (of the splitting only; another sample of
@@ -180,7 +164,7 @@ In every repeat, the error of
 {lines}
 
 ## Time
-Processor seconds of one 10-fold run (ten fits, every sample predicted once), all threads together:
+Processor seconds of one 5-fold run (five fits, every sample predicted once), all threads together:
 
 {time_table(outcomes)}
 
@@ -189,17 +173,17 @@ Processor seconds of one 10-fold run (ten fits, every sample predicted once), al
 
 CONCLUSIONS = """## What it says
 - *A local choice pays where there is a slope to fit.* With linear models among the candidates,
-  degree and size chosen for each query beat one exactly tuned k for everybody on four of the five
-  data sets in every repeat. On abalone, where the noise is large, they do not.
+  degrees and sizes chosen for each query beat one exactly tuned k for everybody on four of the five
+  data sets in every repeat. On abalone, where the noise is large, they do so in the mean.
 - *Combining beats picking* in the mean on all five, in every repeat on four: the smallest of many
   noisy errors is partly luck.
 - *Constant models alone*, the subject of the paper, do not have a smaller mean error than one k for
   everybody except on auto-mpg, by less than the splits differ: the error of a few neighbours is too
   noisy to choose k anew each time.
-- *Forests and boosting* are clearly ahead on concrete and abalone, boosting a little on auto-mpg,
-  and about level on Boston. On cpu, 209 samples with a smooth, steep target, the combined local
-  models have the smallest mean error, though not in every repeat against the forest.
-- *Time.* Local models took about 30 to 50 times less processor time than the forest and 5 to 23
+- *Forests and boosting* are clearly ahead on concrete, a little on abalone, though not in every
+  repeat, and about level on Boston. On auto-mpg and cpu local models have the smallest mean
+  error, though not in every repeat.
+- *Time.* Local models took about 20 to 35 times less processor time than the forest and 3 to 15
   times less than boosting, training and prediction together. With more queries than training
   samples that would change: they do all their work at prediction.
 """

@@ -94,7 +94,9 @@ def test_every_size_of_every_local_model(name, degree, ridge, penalize):
 def test_the_coefficients_of_the_chosen_model(name, degree, penalize):
     X, query, order = in_order_of_distance(name)
     y = np.array(TARGETS)
-    model = LazyRegressor(degree, k_min=3, k_max=10, ridge=0.125, penalize_intercept=penalize)
+    model = LazyRegressor(
+        degree, k_min=3, k_max=10, combine="best", ridge=0.125, penalize_intercept=penalize
+    )
     details = model.fit(X, y).predict([query], return_details=True)[1]
     near = order[: details.k[0, 0]]
     fit = fit_local(X[near], y[near], query, degree, 0.125, penalize_intercept=penalize)

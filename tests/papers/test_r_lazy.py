@@ -23,8 +23,8 @@ from oracle.local_models import eliminate, terms
 from papers.data_files import data_file
 
 CONSTANT = {"degrees": 0, "k_min": 3, "k_max": 30}
-LINEAR = {"degrees": 1, "k_min": 20, "k_max": 60}
-BOTH = {"degrees": (0, 1), "k_min": (3, 20), "k_max": (30, 60)}
+LINEAR = {"degrees": 1, "k_min": 20, "k_max": 60, "combine": "best"}
+BOTH = {"degrees": (0, 1), "k_min": (3, 20), "k_max": (30, 60), "combine": "best"}
 
 #: Targets of the 30 nearest of four queries (rows counted from 0), and what R says of them: the
 #: prediction and k of the best constant model with 3 to 30 neighbours, the prediction of the three

@@ -32,17 +32,16 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def polynomial_paths(data, family, queries, neighbors, start, stop, paths):
-    """Fill the paths of the queries start to stop, sizes k_min to the number of neighbours given.
+def polynomial_models(data, family, queries, neighbors, paths):
+    """Fill the paths of these queries and their neighbours, sizes k_min to k_max.
 
     paths.values[q, first + k - k_min, j, o]: coefficient j < n_wanted of output o (the one of j = 0
     is the prediction). paths.errors[q, first + k - k_min, o]: the leave-one-out mean squared error.
     """
     points, targets, ridge, free = data
     scale = 1.0 / np.sqrt(ridge)
-    degree, k_min, first, n_wanted = family
+    degree, k_min, depth, first, n_wanted = family
     values, errors = paths
-    depth = neighbors.shape[1]
     n_features = points.shape[1]
     n_terms = 1 + n_features
     if degree == 2:
@@ -52,12 +51,14 @@ def polynomial_paths(data, family, queries, neighbors, start, stop, paths):
     state = np.empty((n_outputs, depth + n_wanted))
     gains = np.empty(depth + n_wanted)
     slack = np.empty(depth)
-    for q in range(start, stop):
-        _lay_columns(points, queries[q], neighbors[q], degree, scale, free, columns)
-        _lay_state(targets, neighbors[q], free, state, slack)
+    keep = np.empty(depth)
+    for q in range(len(queries)):
+        near = neighbors[q, :depth]
+        _lay_columns(points, queries[q], near, degree, scale, free, columns)
+        _lay_state(targets, near, free, state, slack)
         for i in range(1 if free else 0, depth):
             b = _absorb(columns, gains, i)
-            _revise(state, slack, gains, i, b)
+            _revise(state, slack, gains, keep, i, b)
             if i + 1 < k_min:
                 continue
             model = first + i + 1 - k_min
@@ -66,7 +67,7 @@ def polynomial_paths(data, family, queries, neighbors, start, stop, paths):
                 for j in range(n_wanted):
                     values[q, model, j, o] = -state[o, depth + j]
                 if free:
-                    values[q, model, 0, o] += targets[neighbors[q, 0], o]
+                    values[q, model, 0, o] += targets[near[0], o]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -143,33 +144,40 @@ def _absorb(columns, gains, k):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _revise(state, slack, gains, k, b):
+def _revise(state, slack, gains, keep, k, b):
     """Leave-one-out residuals of those before k, prediction errors of those after it."""
     n_outputs, width = state.shape
+    # One division for each neighbour: they take longer than all the rest.
+    share = 1.0 / b
     for i in range(k):
         g = gains[i]
         weight = slack[i] * b
         total = weight + g * g
-        slack[i] = total / b
+        slack[i] = total * share
+        inverse = 1.0 / total
         # From here on the gain is what the new error is multiplied with.
-        gains[i] = g / total
-        keep = weight / total
-        for o in range(n_outputs):
-            state[o, i] *= keep
-    slack[k] = 1.0 / b
+        gains[i] = g * inverse
+        keep[i] = weight * inverse
+    slack[k] = share
     for o in range(n_outputs):
         row = state[o]
         e = row[k]
         for i in range(k):
-            row[i] -= gains[i] * e
-        step = e / b
+            row[i] = row[i] * keep[i] - gains[i] * e
+        step = e * share
         for i in range(k + 1, width):
             row[i] -= gains[i] * step
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _mean_square(residuals, k):
-    total = 0.0
-    for i in range(k):
-        total += residuals[i] * residuals[i]
-    return total / k
+    """Four sums side by side, because additions to one would wait for each other."""
+    a = b = c = d = 0.0
+    for i in range(0, k - 3, 4):
+        a += residuals[i] * residuals[i]
+        b += residuals[i + 1] * residuals[i + 1]
+        c += residuals[i + 2] * residuals[i + 2]
+        d += residuals[i + 3] * residuals[i + 3]
+    for i in range(k - k % 4, k):
+        a += residuals[i] * residuals[i]
+    return ((a + b) + (c + d)) / k

@@ -1,7 +1,7 @@
 """Numbers that local models can work with: what is too large for squares, or beside the penalty."""
 
 import numbers
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +35,21 @@ def largest_spread(degree: int, ridge: float) -> float:
     return room if degree == 1 else min(room, float(np.sqrt(room)))
 
 
-def check_spread(points: Array, queries: Array, degree: int, ridge: float) -> None:
+class Bounds(NamedTuple):
+    """Smallest and largest value of each feature."""
+
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, points: Array) -> Self:
+        """The bounds of these points."""
+        return cls(points.min(axis=0), points.max(axis=0))
+
+
+def check_spread(points: Bounds, queries: Bounds, degree: int, ridge: float) -> None:
     """Raise if some query may be too far from some point for the arithmetic."""
-    reach = np.maximum(
-        points.max(axis=0) - queries.min(axis=0), queries.max(axis=0) - points.min(axis=0)
-    )
+    reach = np.maximum(points.high - queries.low, queries.high - points.low)
     found, allowed = float(reach.max()), largest_spread(degree, ridge)
     if found > allowed:
         why = "squares overflow" if degree == 0 else f"ridge={ridge:g} has no effect any more"

@@ -5,7 +5,7 @@ Every check of the parameters that decide this is here.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +32,19 @@ class SizeRange:
         """All sizes."""
         return np.arange(self.k_min, self.k_max + 1)
 
+    def count_operations(self, n_features: int) -> int:
+        """Roughly the multiplications for one query: but for constants, sizes change all before."""
+        if self.degree == 0:
+            return 8 * self.k_max
+        return self.k_max**2 * count_terms(n_features, self.degree)
+
 
 @dataclass(frozen=True)
 class Plan:
     """All models tried for a query, in the order of degree and size."""
 
     ranges: tuple[SizeRange, ...]
-    n_best: int
+    n_combined: int
 
     @property
     def depth(self) -> int:
@@ -51,8 +57,18 @@ class Plan:
         return max(part.degree for part in self.ranges)
 
     def count_operations(self, n_features: int) -> int:
-        """Roughly the multiplications for one query: every size changes all before it."""
-        return sum(part.k_max**2 * count_terms(n_features, part.degree) for part in self.ranges)
+        """Roughly the multiplications for one query and output."""
+        return sum(part.count_operations(n_features) for part in self.ranges)
+
+    def without_one(self, n_samples: int) -> Self:
+        """The same models where one of so many samples is left out."""
+        left = n_samples - 1
+        ranges = tuple(
+            SizeRange(part.degree, min(part.k_min, left), min(part.k_max, left))
+            for part in self.ranges
+        )
+        n_models = sum(len(part.sizes) for part in ranges)
+        return type(self)(ranges, min(self.n_combined, n_models))
 
     @property
     def degrees(self) -> NDArray[np.int64]:
@@ -77,7 +93,7 @@ def make_plan(
         for degree, low, high in sorted(zip(wanted, lowest, highest, strict=True))
     ]
     n_models = sum(len(part.sizes) for part in ranges)
-    return Plan(tuple(ranges), _check_combine(combine, n_models))
+    return Plan(tuple(ranges), min(_check_combine(combine), n_models))
 
 
 def _one_per_degree(name: str, value: Any, degrees: list[int]) -> list[int]:
@@ -111,10 +127,8 @@ def _size_range(degree: int, k_min: int, k_max: int, n_samples: int, n_features:
     return SizeRange(degree, k_min or min(smallest, high), high)
 
 
-def _check_combine(combine: Any, n_models: int) -> int:
+def _check_combine(combine: Any) -> int:
     if isinstance(combine, str):
         check_choice("combine", combine, ("best",))
         return 1
-    return check_count(
-        "combine", combine, at_least=1, at_most=n_models, why=" (the number of models), or 'best'"
-    )
+    return check_count("combine", combine, at_least=1, why=", or 'best'")

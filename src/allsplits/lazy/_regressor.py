@@ -1,8 +1,9 @@
-"""`LazyRegressor`: for each query the local model that validates best on its own neighbours.
+"""`LazyRegressor`: for each query the local models that validate best on its own neighbours.
 
 Nothing is fitted before a query arrives. Its neighbours are sorted by distance, constant, linear
 and quadratic models are fitted to the nearest k for a range of k, all sizes in one recursion, and
-each is judged by its leave-one-out error (the PRESS statistic) on the same neighbours.
+each is judged by its leave-one-out error (the PRESS statistic) on the same neighbours. The best few
+are combined.
 
 Cost per query after the search: O(k) for constant models, O(k² · terms) for the others.
 
@@ -10,7 +11,7 @@ Birattari, Bontempi & Bersini (1999), *Lazy learning meets the recursive least s
 Birattari & Bontempi (1999), *Lazy learning vs. Speedy Gonzales*.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY
 from typing import Any, Literal, Self
 
@@ -30,17 +31,21 @@ from allsplits._validation import (
     check_square,
 )
 from allsplits.exceptions import InvalidInputError, UnsupportedError
-from allsplits.lazy._choice import ChosenModels, choose, join_choices
-from allsplits.lazy._limits import check_ridge, check_spread
-from allsplits.lazy._paths import LocalData, Paths, compute_paths
+from allsplits.lazy._answers import Answers, answer_queries, make_answers
+from allsplits.lazy._calibration import Calibration, leave_one_out, score_rank
+from allsplits.lazy._limits import Bounds, check_ridge, check_spread
+from allsplits.lazy._paths import LocalData, fill_paths, make_paths
 from allsplits.lazy._plan import Plan, count_terms, make_plan
 from allsplits.lazy._results import LocalModels, LocalPaths
 from allsplits.orders import Metric, Reference
 
 Array = NDArray[np.float64]
 
-#: Paths are held for this many numbers at a time (32 MiB).
-_ENTRIES_PER_BLOCK = 1 << 22
+#: So many neighbours are held at a time (some 32 bytes for each).
+_ENTRIES_PER_BLOCK = 1 << 20
+#: Training values, and their product with the queries, up to which one thread is faster (measured).
+_VALUES_OF_SMALL = 1 << 16
+_PRODUCTS_OF_SMALL = 1 << 20
 #: A block is a second or two of work, so that a progress bar moves and Ctrl-C is heard.
 _OPERATIONS_PER_BLOCK = 1 << 31
 
@@ -51,9 +56,10 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
 
     For each query, constant, linear and quadratic models are fitted to its k nearest neighbours
     for a range of k. Every model is validated by leaving out each of its neighbours in turn
-    (exactly, without refitting), and the best one predicts, or the best few, weighted by the
-    inverse of their errors. Distances and the penalty depend on the units of the features: scale
-    them first, for example with `StandardScaler` in a pipeline.
+    (exactly, without refitting), and the best few predict, weighted by the inverse of their errors,
+    or the best one alone. `predict_interval` adds calibrated intervals. Distances and the penalty
+    depend on the units of the features: scale them first, for example with `StandardScaler` in a
+    pipeline.
 
     Parameters
     ----------
@@ -63,8 +69,9 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         Smallest and largest number of neighbours, for all degrees or one number for each. None
         means 3 to 30 for constants and 3 to 8 times the number of terms for the others, as
         far as there are training samples.
-    combine : "best" or int, default="best"
-        How many of all the models of a query are combined, with weights 1/mse.
+    combine : "best" or int, default=30
+        How many of all the models of a query are combined, with weights 1/mse; all of them if there
+        are not so many. "best" is 1.
     ridge : float, default=1e-6
         Penalty on the squared coefficients, which keeps every model unique: the larger, the closer
         linear and quadratic models are to constant ones.
@@ -112,7 +119,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
     _: KW_ONLY
     k_min: int | Sequence[int] | None = None
     k_max: int | Sequence[int] | None = None
-    combine: Literal["best"] | int = "best"
+    combine: Literal["best"] | int = 30
     ridge: float = 1e-6
     penalize_intercept: bool = False
     metric: str | Callable[..., float] = "minkowski"
@@ -140,16 +147,20 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         )  # fmt: skip
         targets = np.ascontiguousarray(y, dtype=np.float64).reshape(len(X), -1)
         plan = make_plan(self.degrees, self.k_min, self.k_max, self.combine, *X.shape)
-        self._check_geometry(X, metric, plan)
+        bounds = Bounds.of(X)
+        self._check_geometry(X, bounds, metric, plan)
         check_size("y", targets)
         self._plan = plan
+        self._bounds = bounds
+        self._calibration: Calibration | None = None
         self._data = LocalData(X, targets, float(self.ridge), not self.penalize_intercept)
         self._one_output = np.ndim(y) == 1
         self._search = Reference(X, metric.fixed_by_sample(X), n_threads)
+        self._small_search = Reference(X, self._search.metric, 1)
         self.k_ranges_ = {part.degree: (part.k_min, part.k_max) for part in plan.ranges}
         return self
 
-    def _check_geometry(self, X: Array, metric: Metric, plan: Plan) -> None:
+    def _check_geometry(self, X: Array, bounds: Bounds, metric: Metric, plan: Plan) -> None:
         highest = plan.highest_degree
         if metric.precomputed:
             if highest > 0:
@@ -158,7 +169,7 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
                     f"degrees=0; got degrees={self.degrees!r}"
                 )
             check_square(X)
-        check_spread(X, X, highest, float(self.ridge))
+        check_spread(bounds, bounds, highest, float(self.ridge))
 
     def predict(
         self,
@@ -177,10 +188,9 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             New samples, or their distances to the training samples.
         return_std : bool, default=False
             Also return the root of the leave-one-out error of the chosen models (of several
-            combined ones: of the harmonic mean of their errors). It is the smallest of many errors
-            and not calibrated: ± 1.96 of it held 75 to 85 % of new targets on data sets that were
-            tried, not 95 %. It is 0 where the chosen neighbours fit without any error, as three
-            equal targets do. Use it to rank predictions, not as an interval.
+            combined ones: of the harmonic mean of their errors). It is that of the best of many
+            models, and 0 where these fit their neighbours without any error, as three equal targets
+            do: good for ranking predictions, too small for an interval (see `predict_interval`).
         return_k : bool, default=False
             Also return the number of neighbours used; the largest if models are combined.
         return_details : bool, default=False
@@ -196,24 +206,69 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         details : LocalModels, if `return_details`
         """
         check_is_fitted(self)
-        queries = self._new(X)
-        found: list[tuple[Array, ChosenModels]] = []
-        with progress_bar(progress, "local models", len(queries)) as step:
-            for paths in self._iter_paths(queries, coefficients=return_details):
-                choice = choose(paths.errors, self._plan.n_best)
-                found.append((choice.combine(paths), choice))
-                step(len(paths.errors))
-        coefficients = np.concatenate([part for part, _ in found])
-        choice = join_choices([part for _, part in found])
-        k = self._plan.sizes[choice.models]
-        answers: list[Any] = [self._shape(coefficients[:, 0])]
+        answers = self._answer(self._new(X), coefficients=return_details, progress=progress)
+        found: list[Any] = [self._shape(answers.predictions)]
         if return_std:
-            answers.append(self._shape(choice.std()))
+            found.append(self._shape(answers.std))
         if return_k:
-            answers.append(self._shape(k.max(axis=1)))
+            found.append(self._shape(self._plan.sizes[answers.models].max(axis=1)))
         if return_details:
-            answers.append(self._describe(coefficients, choice))
-        return answers[0] if len(answers) == 1 else tuple(answers)
+            found.append(self._describe(answers))
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def predict_interval(
+        self, X: Any, confidence: float = 0.95, *, progress: bool = False
+    ) -> tuple[Array, Array]:
+        """Predict the targets of new samples, and intervals that hold them with some confidence.
+
+        The first call predicts every training sample from the others, which costs as much as
+        predicting that many queries; the residuals are kept for later calls. Intervals are as wide
+        as these residuals ask for, wider where the chosen models have larger errors. They hold
+        the stated share of targets on average over queries that are like the training samples
+        (drawn independently from the same source), not for each query or region.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            New samples, or their distances to the training samples.
+        confidence : float, default=0.95
+            Share of the intervals that are to hold the target. With n training samples it can be
+            n / (n + 1) at most.
+        progress : bool, default=False
+            Whether to show progress bars.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n_queries,) or (n_queries, n_outputs)
+            As from `predict`.
+        intervals : ndarray of shape (n_queries, 2) or (n_queries, 2, n_outputs)
+            Lower and upper ends.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from allsplits import LazyRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.uniform(size=(400, 1))
+        >>> y = 3 * X[:, 0] + rng.normal(scale=0.1, size=400)
+        >>> model = LazyRegressor().fit(X[:200], y[:200])
+        >>> predictions, intervals = model.predict_interval(X[200:], 0.9)
+        >>> bool(np.all(intervals[:, 0] < predictions))
+        True
+        >>> inside = (intervals[:, 0] <= y[200:]) & (y[200:] <= intervals[:, 1])
+        >>> float(inside.mean())
+        0.94
+        """
+        check_is_fitted(self)
+        rank = score_rank(confidence, len(self._data.targets))
+        queries = self._new(X)
+        if self._calibration is None:
+            left_out = leave_one_out(self._data, self._plan, self._search, progress=progress)
+            self._calibration = Calibration.of(*left_out)
+        answers = self._answer(queries, progress=progress)
+        reach = self._calibration.half_width(answers.std, rank)
+        ends = np.stack([answers.predictions - reach, answers.predictions + reach], axis=1)
+        return self._shape(answers.predictions), self._shape(ends)
 
     def local_paths(self, x: Any, *, output: int = 0) -> LocalPaths:
         """All local models of one query: error and prediction for every degree and size.
@@ -236,7 +291,9 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         query = self._new([x] if np.ndim(x) == 1 else x)
         if len(query) != 1:
             raise InvalidInputError(f"x must be one query; got {len(query)} rows")
-        (paths,) = self._iter_paths(query)
+        paths = make_paths(1, len(self._plan.sizes), 1, n_outputs)
+        nearest = self._search.nearest(query, self._plan.depth)
+        fill_paths(self._data, self._plan, query, nearest, paths)
         return LocalPaths(
             self._plan.degrees,
             self._plan.sizes,
@@ -248,39 +305,55 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         queries: Array = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         if self._search.metric.precomputed:
             check_distances(queries)
-        check_spread(self._data.points, queries, self._plan.highest_degree, self._data.ridge)
+        bounds = Bounds.of(queries)
+        check_spread(self._bounds, bounds, self._plan.highest_degree, self._data.ridge)
         return queries
 
-    def _iter_paths(self, queries: Array, *, coefficients: bool = False) -> Iterator[Paths]:
-        """Search and compute block by block, so that memory stays bounded."""
-        highest = self._plan.highest_degree
-        terms = count_terms(self.n_features_in_, highest) if coefficients else 1
-        per_query = len(self._plan.sizes) * (terms + 1) * self._data.targets.shape[1]
-        work = self._plan.count_operations(self.n_features_in_)
-        step = max(16, min(_ENTRIES_PER_BLOCK // per_query, _OPERATIONS_PER_BLOCK // work))
-        for low in range(0, len(queries), step):
-            block = queries[low : low + step]
-            yield compute_paths(
-                self._data, self._plan, block, self._search.nearest(block, self._plan.depth),
-                self._search.n_threads, coefficients=coefficients,
-            )  # fmt: skip
+    def _search_for(self, n_queries: int) -> Reference:
+        """Where so many queries are searched: threads cost small batches more than they save."""
+        n_values = self._data.points.size
+        small = n_values <= _VALUES_OF_SMALL and n_queries * n_values <= _PRODUCTS_OF_SMALL
+        return self._small_search if small else self._search
+
+    def _answer(
+        self, queries: Array, *, coefficients: bool = False, progress: bool = False
+    ) -> Answers:
+        """Search and answer block by block, so that memory stays bounded."""
+        plan, search = self._plan, self._search_for(len(queries))
+        n_wanted = count_terms(self.n_features_in_, plan.highest_degree) if coefficients else 1
+        n_outputs = self._data.targets.shape[1]
+        answers = make_answers(len(queries), plan.n_combined, n_wanted, n_outputs)
+        work = plan.count_operations(self.n_features_in_) * n_outputs
+        size = max(16, min(_ENTRIES_PER_BLOCK // plan.depth, _OPERATIONS_PER_BLOCK // work))
+        with progress_bar(progress, "local models", len(queries), "queries") as step:
+            for low in range(0, len(queries), size):
+                block = queries[low : low + size]
+                high = low + len(block)
+                nearest = search.nearest(block, plan.depth)
+                answer_queries(
+                    self._data, plan, block, nearest, search.n_threads, answers.rows(low, high)
+                )
+                step(len(block))
+        return answers
 
     def _shape(self, values: NDArray[Any]) -> NDArray[Any]:
-        """(query, output) as the targets came: one column becomes a plain vector."""
-        return values[:, 0] if self._one_output else values
+        """Arrays (…, output) as the targets came: without the last axis if they were a vector."""
+        return values[..., 0] if self._one_output else values
 
-    def _describe(self, coefficients: Array, choice: ChosenModels) -> LocalModels:
+    def _describe(self, answers: Answers) -> LocalModels:
         def ordered(values: NDArray[Any]) -> NDArray[Any]:
-            return self._shape(np.ascontiguousarray(np.swapaxes(values, 1, 2)))
+            """(query, rank, output) as (query, output, rank), or (query, rank)."""
+            swapped = np.ascontiguousarray(np.swapaxes(values, 1, 2))
+            return swapped[:, 0] if self._one_output else swapped
 
         return LocalModels(
-            predictions=self._shape(coefficients[:, 0]),
-            std=self._shape(choice.std()),
-            degree=ordered(self._plan.degrees[choice.models]),
-            k=ordered(self._plan.sizes[choice.models]),
-            mse=ordered(choice.mse),
-            weight=ordered(choice.weights),
-            coefficients=ordered(coefficients),
+            predictions=self._shape(answers.predictions),
+            std=self._shape(answers.std),
+            degree=ordered(self._plan.degrees[answers.models]),
+            k=ordered(self._plan.sizes[answers.models]),
+            mse=ordered(answers.mse),
+            weight=ordered(answers.weights),
+            coefficients=ordered(answers.coefficients),
             terms=self._term_names(),
         )
 

@@ -23,7 +23,8 @@ class LocalModels:
         The predictions.
     std : ndarray of shape (n_queries,)
         Root of the leave-one-out mean squared error: too small for an interval, because it is that
-        of the best of many models, and 0 where its neighbours fit without any error.
+        of the best of many models, and 0 where its neighbours fit without any error
+        (`LazyRegressor.predict_interval` has calibrated ones).
     degree, k : ndarray of shape (n_queries, n_combined)
         Degree and number of neighbours of each chosen model, best first.
     mse, weight : ndarray of shape (n_queries, n_combined)

@@ -36,7 +36,6 @@ Y = RNG.normal(size=40)
         ({"combine": "all"}, ["combine", "best", "all"]),
         ({"combine": 0}, ["combine", "1", "0"]),
         ({"combine": 2.0}, ["combine", "2.0"]),
-        ({"combine": 20, "degrees": 0, "k_max": 12}, ["combine", "10", "best", "20"]),
         ({"combine": None}, ["combine", "None"]),
         ({"ridge": 0}, ["ridge", "0"]),
         ({"ridge": -1.0}, ["ridge", "-1"]),

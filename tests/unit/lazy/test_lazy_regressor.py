@@ -24,7 +24,8 @@ def diabetes():
 @pytest.fixture(scope="module")
 def fitted(diabetes):
     X, y, _ = diabetes
-    return LazyRegressor((0, 1, 2), k_min=(3, 12, 35), k_max=(20, 30, 50)).fit(X, y)
+    sizes = {"k_min": (3, 12, 35), "k_max": (20, 30, 50)}
+    return LazyRegressor((0, 1, 2), **sizes, combine="best").fit(X, y)
 
 
 def test_the_best_model_of_each_query_predicts(diabetes, fitted):
@@ -94,6 +95,14 @@ def test_several_models_are_weighted_by_their_inverse_errors(diabetes):
         np.testing.assert_allclose(details.weight[q], weights / weights.sum(), rtol=1e-13)
 
 
+def test_all_models_are_combined_where_there_are_not_so_many(diabetes):
+    X, y, queries = diabetes
+    few = LazyRegressor(0, k_min=3, k_max=9).fit(X, y).predict(queries, return_details=True)[1]
+    assert few.k.shape == (40, 7)
+    np.testing.assert_array_equal(np.sort(few.k, axis=1), [range(3, 10)] * 40)
+    assert LazyRegressor().fit(X, y).predict(queries, return_details=True)[1].k.shape == (40, 30)
+
+
 def test_models_without_error_share_all_the_weight():
     X = np.arange(12.0)[:, None]
     y = np.where(X[:, 0] < 5, 2.0, 9.0)
@@ -106,11 +115,11 @@ def test_models_without_error_share_all_the_weight():
 def test_equal_errors_go_to_the_lower_degree_and_the_smaller_size():
     X = np.random.default_rng(0).normal(size=(30, 2))
     prediction, details = (
-        LazyRegressor((0, 1)).fit(X, np.full(30, 4.0)).predict(X, return_details=True)
+        LazyRegressor((0, 1), combine=5).fit(X, np.full(30, 4.0)).predict(X, return_details=True)
     )
     np.testing.assert_array_equal(prediction, 4.0)
     assert (details.degree == 0).all()
-    assert (details.k == 3).all()
+    assert (details.k == [3, 4, 5, 6, 7]).all()
 
 
 def test_details(diabetes, fitted):
@@ -239,7 +248,7 @@ def test_parameters_are_kept_as_given():
 
 def test_the_predictions_are_those_of_the_public_path(diabetes):
     X, y, queries = diabetes
-    model = LazyRegressor(0, k_min=2, k_max=25).fit(X, y)
+    model = LazyRegressor(0, k_min=2, k_max=25, combine="best").fit(X, y)
     order = np.argsort(pairwise_distances(queries, X), axis=1, kind="stable")[:, :25]
     predictions, loo_mse = local_constant_path(y[order])
     best = np.argmin(loo_mse[:, 1:], axis=1) + 1

@@ -1,0 +1,67 @@
+"""Compiled choice among the local models of each query: the best few, weighted by 1/mse."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def choose_models(paths, answers):
+    """Fill in the answers to queries whose models are the first rows of `paths`.
+
+    Equal errors go to the model that comes first: the lower degree, then the smaller size.
+    """
+    values, errors = paths
+    coefficients, std, models, mse, weights = answers
+    n_combined = models.shape[1]
+    for q in range(len(models)):
+        for o in range(errors.shape[2]):
+            _keep_best(errors[q, :, o], models[q, :, o], mse[q, :, o])
+            std[q, o] = np.sqrt(_weigh(mse[q, :, o], weights[q, :, o]))
+            for j in range(coefficients.shape[1]):
+                # Less the best one's, so that what is common to all costs no digits.
+                base = values[q, models[q, 0, o], j, o]
+                change = 0.0
+                for r in range(1, n_combined):
+                    change += weights[q, r, o] * (values[q, models[q, r, o], j, o] - base)
+                coefficients[q, j, o] = base + change
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _keep_best(errors, models, mse):
+    """The smallest errors in order, and where they stand: insertion, because few are kept."""
+    n_kept = 0
+    for model in range(len(errors)):
+        error = errors[model]
+        if n_kept < len(mse):
+            n_kept += 1
+        elif not error < mse[n_kept - 1]:
+            continue
+        place = n_kept - 1
+        while place > 0 and error < mse[place - 1]:
+            mse[place] = mse[place - 1]
+            models[place] = models[place - 1]
+            place -= 1
+        mse[place] = error
+        models[place] = model
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _weigh(mse, weights):
+    """Proportional to 1/mse; models without any error share all the weight.
+
+    Returns the weighted mean of the errors, which is their harmonic mean.
+    """
+    best = mse[0]
+    total = 0.0
+    for r in range(len(mse)):
+        # Dividing the smallest keeps the inverses within 1, however small the errors are.
+        if best > 0.0:
+            weights[r] = best / mse[r]
+        else:
+            weights[r] = 1.0 if mse[r] == 0.0 else 0.0
+        total += weights[r]
+    mean = 0.0
+    for r in range(len(mse)):
+        weights[r] /= total
+        mean += weights[r] * mse[r]
+    return mean
