@@ -19,11 +19,12 @@ from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_labels, check_parameters, check_points
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.prototypes._class_inputs import check_priors
 from allsplits.prototypes._copies import warn_of_contradictions
-from allsplits.prototypes._greedy import check_priors
 from allsplits.prototypes._history import IncrementalHistory
 from allsplits.prototypes._loop import IncrementalLoop
 from allsplits.prototypes._nearest import PrototypeClassifier
+from allsplits.prototypes._queries import CLASS_QUERIES
 from allsplits.prototypes._sources import ExampleSource, FunctionSource, PoolSource
 
 
@@ -51,13 +52,16 @@ class IncrementalNNClassifier(PrototypeClassifier):
     query : {"greedy", "priors"}, default="greedy"
         Which class comes next: the one that lowers the bound on the error most, or, for
         comparison, the one that is farthest behind its prior.
+    shuffle : bool, default=True
+        Condense in a new random order at every step. False: in the order in which the examples
+        came, which is batch after batch of one class.
     reduce : {"consistent", "paper", None}, default="consistent"
         As in `CondensedReduced`.
     complexity : {"auto", "exact", "bound"}, default="auto"
         How facets are counted: "exact", or the certain ones only ("bound", quicker in many
         dimensions). "auto" is exact up to 5 features.
     random_state : int, RandomState or None, default=None
-        Decides the order in which a pool is drawn.
+        Decides the order in which a pool is drawn, and that of condensing.
     n_jobs : int, default=None
         Threads for `predict`; None means all cores.
     progress : bool, default=False
@@ -111,7 +115,8 @@ class IncrementalNNClassifier(PrototypeClassifier):
     initial: int = 5
     classes: ArrayLike | None = None
     priors: ArrayLike | None = None
-    query: Literal["greedy", "priors"] = "greedy"
+    query: Literal["greedy", "priors", "thinning"] = "greedy"
+    shuffle: bool = True
     reduce: Literal["consistent", "paper"] | None = "consistent"
     complexity: Literal["auto", "exact", "bound"] = "auto"
     random_state: Any = None
@@ -129,15 +134,17 @@ class IncrementalNNClassifier(PrototypeClassifier):
             Samples on which the error is measured after every step, for the history.
         """
         self._check_parameters()
-        source, priors, budget = self._open_source(X, y)
+        random = check_random_state(self.random_state)
+        source, priors, budget = self._open_source(X, y, random)
         loop = IncrementalLoop(
             source=source,
             n_classes=len(self.classes_),
             priors=priors,
-            query=self.query,
+            query=CLASS_QUERIES[self.query],
             reduce=self.reduce,
             complexity=self.complexity,
             tests=self._read_tests(eval_set),
+            shuffling=random if self.shuffle else None,
         )
         self._run(loop, budget)
         learnt = loop.state
@@ -174,11 +181,13 @@ class IncrementalNNClassifier(PrototypeClassifier):
             )
 
     def _check_parameters(self) -> None:
-        names = ("batch_size", "initial", "query", "reduce", "complexity", "progress")
+        names = ("batch_size", "initial", "query", "shuffle", "reduce", "complexity", "progress")
         check_parameters(**{name: getattr(self, name) for name in names})
         thread_count(self.n_jobs)
 
-    def _open_source(self, X: Any, y: Any) -> tuple[ExampleSource, NDArray[np.float64], int]:
+    def _open_source(
+        self, X: Any, y: Any, random: np.random.RandomState
+    ) -> tuple[ExampleSource, NDArray[np.float64], int]:
         """Return the source of examples, priors and the budget."""
         if self.draw is not None and not (X is None and y is None):
             raise InvalidInputError(
@@ -201,8 +210,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
             budget = check_count("budget", self.budget, at_least=n_classes, at_most=len(points))
         shares = np.bincount(codes, minlength=n_classes)
         priors = check_priors(shares if self.priors is None else self.priors, n_classes)
-        pool = PoolSource(points, codes, n_classes, check_random_state(self.random_state))
-        return pool, priors, budget
+        return PoolSource(points, codes, n_classes, random), priors, budget
 
     def _open_function(
         self, function: Callable[[Any, int], Any]

@@ -1,0 +1,248 @@
+"""Which class query? Candidates are compared on some problems, the chosen one is tried on others.
+
+The rivals, all shuffled before each condensing and with the same examples in a run:
+
+- *priors*: equal shares, or shares by the priors, whatever is learnt.
+- *greedy*: the paper's, by the facets of each class.
+- *thinning*: by what leaving out half of a class costs, over all ways to do so.
+- *errors*: prior times leave-one-out error of 1-NN (plus one in two), per example.
+- *borders*: facets counted by pairs of classes, each term with the examples of both sides.
+- *in turn*: greedy and priors in turn.
+
+To choose, patchworks are drawn at random, a new one in every run: coarse cells of two plain classes
+and of an intricate pair, which is cut into fine cells. They touch, or a gap keeps them apart.
+Beside them are fine cells of four classes, blobs that overlap, unequal priors, and three principal
+components of pendigits and letters. To report, there are the six problems of Figure 1 and real
+data sets. None of these was looked at before the choice.
+
+``python studies/ratsaby_queries.py`` writes ratsaby_queries.md.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+from _ratsaby import SHAPES, Rule, Run, apart, chance, run_of_rule, touching, with_error
+from _report import environment, markdown_table, write_page
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import StandardScaler
+
+from allsplits.orders import Metric, Reference
+from allsplits.prototypes._loop import ClassQuery, IncrementalLoop, Learnt
+from allsplits.prototypes._queries import CLASS_QUERIES
+from allsplits.prototypes._sources import FunctionSource
+from allsplits.prototypes._voronoi import facets_between
+
+RUNS = 15
+INITIAL = 5
+
+
+def by_errors(learnt: Learnt, priors: np.ndarray, available: np.ndarray) -> int:
+    counts = learnt.steps[-1].counts
+    order = Reference(learnt.points, Metric("euclidean"), 1).within(1)
+    wrong = learnt.codes[order.indices[:, 0]] != learnt.codes
+    rates = (1 + np.bincount(learnt.codes, wrong, len(priors))) / (2 + counts)
+    return int(np.argmax(np.where(available, priors * rates / counts, -np.inf)))
+
+
+def by_borders(learnt: Learnt, priors: np.ndarray, available: np.ndarray) -> int:
+    """The largest fall of Σ (p_l + p_q) k_lq √(1/m_l + 1/m_q), summed over pairs of classes."""
+    points, codes = learnt.points[learnt.prototypes], learnt.codes[learnt.prototypes]
+    pairs, _ = facets_between(points, codes, "auto" if points.shape[1] <= 5 else "bound")
+    facets = np.zeros((len(priors), len(priors)))
+    np.add.at(facets, tuple(codes[pairs].T), 1)
+    m = learnt.steps[-1].counts
+    terms = (facets + facets.T) * (priors[:, None] + priors) / np.sqrt(1 / m[:, None] + 1 / m)
+    return int(np.argmax(np.where(available, terms.sum(axis=1) / m**2, -np.inf)))
+
+
+def in_turn(learnt: Learnt, priors: np.ndarray, available: np.ndarray) -> int:
+    name = "greedy" if len(learnt.steps) % 2 else "priors"
+    return CLASS_QUERIES[name](learnt, priors, available)
+
+
+CANDIDATES: dict[str, ClassQuery] = {
+    "priors": CLASS_QUERIES["priors"],
+    "greedy": CLASS_QUERIES["greedy"],
+    "thinning": CLASS_QUERIES["thinning"],
+    "errors": by_errors,
+    "borders": by_borders,
+    "in turn": in_turn,
+}
+
+
+def learn(run: Run, query: ClassQuery, budget: int, batch_size: int, reduce: str) -> np.ndarray:
+    """Errors on the tests at all sizes, in steps of a batch."""
+    loop = IncrementalLoop(
+        source=FunctionSource(run.giver(), run.classes),
+        n_classes=len(run.classes),
+        priors=run.priors,
+        query=query,
+        reduce=reduce,
+        complexity="auto",
+        tests=run.tests,
+        shuffling=np.random.RandomState(run.seed),
+    )
+    loop.begin(INITIAL, budget)
+    while loop.n_samples < budget and loop.can_go_on():
+        loop.ask(min(batch_size, budget - loop.n_samples))
+    sizes = [step.counts.sum() for step in loop.state.steps]
+    errors = [step.test_error for step in loop.state.steps]
+    # A class with fewer examples than all begin with shifts the sizes of a run.
+    return np.interp(np.arange(INITIAL * len(run.classes), budget + 1, batch_size), sizes, errors)
+
+
+def patchwork(rng: np.random.Generator, n_fine: int, gap: float) -> Rule:
+    """Six coarse cells: two of each plain class, two of the intricate pair, cut into fine cells."""
+    coarse = rng.random((6, 2))
+    role = np.array([0, 0, 1, 1, 2, 2])
+
+    def cells(x, y, seeds):
+        distances = np.hypot(x[:, None] - seeds[:, 0], y[:, None] - seeds[:, 1])
+        return distances.argmin(axis=1), distances
+
+    def coarse_role(x, y):
+        cell, distances = cells(x, y, coarse)
+        own = role[cell]
+        others = np.where(role == own[:, None], np.inf, distances).min(axis=1)
+        return np.where(others - distances.min(axis=1) < gap, -1, own)
+
+    points = rng.random((200 * n_fine, 2))
+    fine = points[coarse_role(*points.T) == 2][:n_fine]
+    colours = np.arange(len(fine)) % 2
+
+    def label(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        own = coarse_role(x, y)
+        return np.where(own == 2, 2 + colours[cells(x, y, fine)[0]], own)
+
+    return label if all_have_room(label, rng) else patchwork(rng, n_fine, gap)
+
+
+def mosaic(rng: np.random.Generator) -> Rule:
+    """Six cells of each of four classes."""
+    seeds = rng.random((24, 2))
+
+    def label(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        squares = (x[:, None] - seeds[:, 0]) ** 2 + (y[:, None] - seeds[:, 1]) ** 2
+        return squares.argmin(axis=1) % 4
+
+    return label
+
+
+def all_have_room(rule: Rule, rng: np.random.Generator) -> bool:
+    """Whether each class has at least 3 % of the square."""
+    classes = rule(*rng.random((2, 3000)))
+    return bool(np.bincount(classes[classes >= 0], minlength=4).min() >= 90)
+
+
+def blobs(rng: np.random.Generator, budget: int, seed: int) -> Run:
+    """One round blob for each of two classes, six for each of the others; they overlap."""
+    centres = [rng.random((count, 2)) for count in (1, 1, 6, 6)]
+
+    def draw(label: int, count: int) -> np.ndarray:
+        own = centres[label]
+        return own[rng.integers(len(own), size=count)] + 0.07 * rng.standard_normal((count, 2))
+
+    tests = np.concatenate([draw(c, 500) for c in range(4)]), np.repeat(np.arange(4), 500)
+    return Run([draw(c, budget) for c in range(4)], tests, np.full(4, 0.25), seed)
+
+
+def planar(make: Callable[[np.random.Generator], Rule], priors=(1, 1, 1, 1)):
+    """Runs of rules that are drawn anew in each."""
+
+    def run(seed: int, budget: int) -> Run:
+        rng = np.random.default_rng([2, seed])
+        return run_of_rule(make(rng), budget, seed, rng, priors)
+
+    return run
+
+
+def table_of(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Features and labels of a file in the folder ALLSPLITS_DATA."""
+    folder = os.environ.get("ALLSPLITS_DATA")
+    if folder is None:
+        sys.exit("the data are not here: ALLSPLITS_DATA is not set")
+    rows = np.loadtxt(Path(folder) / f"{name}.csv", delimiter=",", skiprows=1, dtype=str)
+    X, y = rows[:, :-1].astype(np.float64), rows[:, -1]
+    return (X[:, :-1], y) if name == "pendigits" else (X, y)
+
+
+def stored(name: str, components: int | None = None, first_classes: int | None = None):
+    """Runs of a data set: half of the rows to ask for, up to 2000 of the others to test."""
+    X, y = table_of(name)
+    classes, codes = np.unique(y, return_inverse=True)
+    kept = codes < (first_classes or len(classes))
+    X, codes = StandardScaler().fit_transform(X[kept]), codes[kept]
+    if components is not None:
+        X = PCA(components).fit_transform(X)
+    priors = np.bincount(codes) / len(codes)
+
+    def run(seed: int, budget: int) -> Run:
+        rows = np.random.default_rng([3, seed]).permutation(len(X))
+        pool, held_out = rows[: len(X) // 2], rows[len(X) // 2 :][:2000]
+        examples = [X[pool[codes[pool] == c]] for c in range(len(priors))]
+        return Run(examples, (X[held_out], codes[held_out]), priors, seed)
+
+    return run
+
+
+#: Name: (runs, budget, size of batches).
+CHOOSING = {
+    "patchwork, 12 fine cells, touching": (planar(lambda rng: patchwork(rng, 12, 0)), 400, 10),
+    "patchwork, 40 fine cells, touching": (planar(lambda rng: patchwork(rng, 40, 0)), 400, 10),
+    "patchwork, 12 fine cells, apart": (planar(lambda rng: patchwork(rng, 12, 0.15)), 400, 10),
+    "patchwork, 40 fine cells, apart": (planar(lambda rng: patchwork(rng, 40, 0.15)), 400, 10),
+    "mosaic of four classes": (planar(mosaic), 400, 10),
+    "mosaic, priors 4:3:2:1": (planar(mosaic, (4, 3, 2, 1)), 400, 10),
+    "blobs that overlap": (
+        lambda seed, budget: blobs(np.random.default_rng([4, seed]), budget, seed), 400, 10,
+    ),
+}  # fmt: skip
+
+
+def choosing() -> dict:
+    return CHOOSING | {
+        "pendigits, 3 components": (stored("pendigits", 3), 400, 10),
+        "letters A to J, 3 components": (stored("letter_recognition", 3, 10), 400, 10),
+    }
+
+
+def figure1(kind, shape: Rule):
+    """Runs of a problem of Figure 1, with the tests that all its runs share."""
+
+    def run(seed: int, budget: int) -> Run:
+        return run_of_rule(kind(shape), budget, seed, np.random.default_rng(0), (1, 1, 1, 1))
+
+    return run
+
+
+def reporting() -> dict:
+    problems = {
+        f"{name}, {kind.__name__}": (figure1(kind, shape), 800, 10)
+        for kind in (touching, apart)
+        for name, shape in SHAPES.items()
+    }
+    sizes = {
+        "balance_scale": 150, "breast_cancer_wisconsin_683": 150, "glass": 60, "ionosphere": 90,
+        "liver_bupa": 90, "pima_diabetes": 180, "wdbc": 140, "wine": 45,
+    }  # fmt: skip
+    return problems | {name: (stored(name), budget, 5) for name, budget in sizes.items()}
+
+
+def compare(problems: dict, names: tuple[str, ...], reduce: str) -> dict[str, dict]:
+    """Errors of the candidates by (run, batch), for each problem."""
+    found: dict[str, dict] = {}
+    for problem, (make, budget, batch_size) in problems.items():
+        runs = [make(seed, budget) for seed in range(RUNS)]
+        found[problem] = {
+            name: np.array([
+                learn(run, CANDIDATES[name], budget, batch_size, reduce) for run in runs
+            ])
+            for name in names
+        }  # fmt: skip
+    return found
