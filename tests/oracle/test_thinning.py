@@ -9,11 +9,14 @@ import pytest
 from allsplits import IncrementalNNClassifier, ThinningClassQuery
 
 
+def squared(a, b):
+    return sum((Fraction(u) - Fraction(v)) ** 2 for u, v in zip(a, b, strict=True))
+
+
 def is_wrong(X, y, i, left_out):
     """Whether the nearest of the others, the lower row at equal distance, has another class."""
     rest = [j for j in range(len(X)) if j != i and j not in left_out]
-    squares = {j: sum((Fraction(a) - Fraction(b)) ** 2 for a, b in zip(X[i], X[j])) for j in rest}
-    return y[min(rest, key=lambda j: (squares[j], j))] != y[i]
+    return y[min(rest, key=lambda j: (squared(X[i], X[j]), j))] != y[i]
 
 
 def error(X, y, priors, ways):
