@@ -4,8 +4,10 @@ The rivals, all shuffled before each condensing and with the same examples in a 
 
 - *priors*: equal shares, or shares by the priors, whatever is learnt.
 - *greedy*: the paper's, by the facets of each class.
-- *thinning*: by what leaving out half of a class costs, over all ways to do so.
-- *errors*: prior times leave-one-out error of 1-NN (plus one in two), per example.
+- *thinning*: by how much the own error of a class rises without half of its examples.
+- *thinning, all*: the same with the errors of all classes.
+- *errors*: prior times leave-one-out error of 1-NN (one more wrong of two more), per example.
+- *roots*: the same with the root of that error.
 - *borders*: facets counted by pairs of classes, each term with the examples of both sides.
 - *in turn*: greedy and priors in turn.
 
@@ -43,12 +45,40 @@ RUNS = 15
 INITIAL = 5
 
 
-def by_errors(learnt: Learnt, priors: np.ndarray, available: np.ndarray) -> int:
-    counts = learnt.steps[-1].counts
-    order = Reference(learnt.points, Metric("euclidean"), 1).within(1)
-    wrong = learnt.codes[order.indices[:, 0]] != learnt.codes
-    rates = (1 + np.bincount(learnt.codes, wrong, len(priors))) / (2 + counts)
-    return int(np.argmax(np.where(available, priors * rates / counts, -np.inf)))
+def ask(utilities: np.ndarray, available: np.ndarray) -> int:
+    return int(np.argmax(np.where(available, utilities, -np.inf)))
+
+
+def classes_of_neighbours(learnt: Learnt, depth: int) -> np.ndarray:
+    """Classes of the nearest examples of each example."""
+    reference = Reference(learnt.points, Metric("euclidean"), 1)
+    return learnt.codes[reference.within(min(depth, len(learnt.codes) - 1)).indices]
+
+
+def by_error(power: float) -> ClassQuery:
+    def query(learnt: Learnt, priors: np.ndarray, available: np.ndarray) -> int:
+        counts = learnt.steps[-1].counts
+        wrong = classes_of_neighbours(learnt, 1)[:, 0] != learnt.codes
+        rates = (1 + np.bincount(learnt.codes, wrong, len(priors))) / (2 + counts)
+        return ask(priors * rates**power / counts, available)
+
+    return query
+
+
+def by_thinning_all(learnt: Learnt, priors: np.ndarray, available: np.ndarray) -> int:
+    """The rise of the errors of all classes if each example of a class is left out or not by lot.
+
+    Only leaving out all s examples of class q that come first changes the answer for x, from q to
+    the class behind them: for q if q is right, against q if that class is.
+    """
+    classes, own, counts = classes_of_neighbours(learnt, 60), learnt.codes, learnt.steps[-1].counts
+    first = classes[:, 0]
+    others = classes != first[:, None]
+    run = np.where(others.any(axis=1), others.argmax(axis=1), np.inf)
+    behind = classes[np.arange(len(own)), others.argmax(axis=1)]
+    change = np.where(first == own, 1.0, np.where(behind == own, -1.0, 0.0)) * 0.5**run
+    rises = np.bincount(first, change * (priors / counts)[own], len(priors))
+    return ask(rises / counts, available)
 
 
 def by_borders(learnt: Learnt, priors: np.ndarray, available: np.ndarray) -> int:
@@ -59,7 +89,7 @@ def by_borders(learnt: Learnt, priors: np.ndarray, available: np.ndarray) -> int
     np.add.at(facets, tuple(codes[pairs].T), 1)
     m = learnt.steps[-1].counts
     terms = (facets + facets.T) * (priors[:, None] + priors) / np.sqrt(1 / m[:, None] + 1 / m)
-    return int(np.argmax(np.where(available, terms.sum(axis=1) / m**2, -np.inf)))
+    return ask(terms.sum(axis=1) / m**2, available)
 
 
 def in_turn(learnt: Learnt, priors: np.ndarray, available: np.ndarray) -> int:
@@ -71,7 +101,9 @@ CANDIDATES: dict[str, ClassQuery] = {
     "priors": CLASS_QUERIES["priors"],
     "greedy": CLASS_QUERIES["greedy"],
     "thinning": CLASS_QUERIES["thinning"],
-    "errors": by_errors,
+    "thinning, all": by_thinning_all,
+    "errors": by_error(1.0),
+    "roots": by_error(0.5),
     "borders": by_borders,
     "in turn": in_turn,
 }
@@ -121,7 +153,8 @@ def patchwork(rng: np.random.Generator, n_fine: int, gap: float) -> Rule:
         own = coarse_role(x, y)
         return np.where(own == 2, 2 + colours[cells(x, y, fine)[0]], own)
 
-    return label if all_have_room(label, rng) else patchwork(rng, n_fine, gap)
+    enough = len(fine) == n_fine and all_have_room(label, rng)
+    return label if enough else patchwork(rng, n_fine, gap)
 
 
 def mosaic(rng: np.random.Generator) -> Rule:
@@ -238,7 +271,12 @@ def compare(problems: dict, names: tuple[str, ...], reduce: str) -> dict[str, di
 def ratios(errors: dict[str, np.ndarray], name: str) -> tuple[float, float]:
     """Error relative to asking by priors: mean over sizes, and at the end."""
     own, plain = errors[name], errors["priors"]
-    return own.mean() / plain.mean(), own[:, -1].mean() / plain[:, -1].mean()
+    return own.mean() / plain.mean(), last_quarter(own).mean() / last_quarter(plain).mean()
+
+
+def last_quarter(errors: np.ndarray) -> np.ndarray:
+    """Errors at the last quarter of the sizes; a single size is noisy."""
+    return errors[:, -(errors.shape[1] // 4) :]
 
 
 def choosing_table(found: dict[str, dict], names: tuple[str, ...]) -> str:
@@ -251,7 +289,7 @@ def choosing_table(found: dict[str, dict], names: tuple[str, ...]) -> str:
             cells.append("{:.3f} / {:.3f}".format(*both))
         plain = errors["priors"]
         rows.append(
-            (problem, f"{100 * plain.mean():.1f} / {100 * plain[:, -1].mean():.1f}", *cells)
+            (problem, f"{100 * plain.mean():.1f} / {100 * last_quarter(plain).mean():.1f}", *cells)
         )
     means = ["{:.3f} / {:.3f}".format(*np.mean(total[name], axis=0)) for name in names]
     worst = ["{:.3f} / {:.3f}".format(*np.max(total[name], axis=0)) for name in names]

@@ -19,27 +19,27 @@ def is_wrong(X, y, i, left_out):
     return y[min(rest, key=lambda j: (squared(X[i], X[j]), j))] != y[i]
 
 
-def error(X, y, priors, ways):
-    """Mean leave-one-out error by priors; ``ways(i)`` are the sets left out beside sample i."""
-    total = Fraction(0)
-    for i in range(len(X)):
-        sets = ways(i)
-        wrong = Fraction(sum(is_wrong(X, y, i, left_out) for left_out in sets), len(sets))
-        total += priors[y[i]] / y.count(y[i]) * wrong
-    return total
+def own_error(X, y, label, ways):
+    """Leave-one-out error of a class; ``ways(i)`` are the sets left out beside sample i."""
+    rows = [i for i in range(len(X)) if y[i] == label]
+    wrong = [
+        Fraction(sum(is_wrong(X, y, i, left_out) for left_out in ways(i)), len(ways(i)))
+        for i in rows
+    ]
+    return sum(wrong) / len(rows)
 
 
 def enumerated_worth(X, y, priors):
-    plain = error(X, y, priors, lambda i: [()])
     worth = []
-    for label in range(len(priors)):
+    for label, prior in enumerate(priors):
         rows = [j for j in range(len(X)) if y[j] == label]
         half = len(rows) // 2
 
         def ways(i, rows=rows, half=half):
             return list(combinations([j for j in rows if j != i], half))
 
-        worth.append((error(X, y, priors, ways) - plain) / half)
+        rise = own_error(X, y, label, ways) - own_error(X, y, label, lambda i: [()])
+        worth.append(prior * (rise + Fraction(1, 2) / len(rows)) / half)
     return worth
 
 

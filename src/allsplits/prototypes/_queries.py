@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from allsplits.prototypes._greedy import GreedyClassQuery
 from allsplits.prototypes._loop import ClassQuery, Learnt
-from allsplits.prototypes._thinning import ThinningClassQuery, farthest_behind
+from allsplits.prototypes._thinning import ThinningClassQuery
 
 _Priors = NDArray[np.float64]
 _Flags = NDArray[np.bool_]
@@ -19,13 +19,14 @@ def _by_bound(learnt: Learnt, priors: _Priors, available: _Flags) -> int:
 
 
 def _by_worth(learnt: Learnt, priors: _Priors, available: _Flags) -> int:
-    """The class whose examples are worth most."""
+    """The class whose own error falls fastest."""
     return ThinningClassQuery(priors).query(learnt.points, learnt.codes, available=available)
 
 
 def _by_priors(learnt: Learnt, priors: _Priors, available: _Flags) -> int:
     """The class that is farthest behind its prior."""
-    return farthest_behind(learnt.steps[-1].counts, priors, available)
+    wanted = np.where(priors > 0, priors, 1e-300)
+    return int(np.argmin(np.where(available, learnt.steps[-1].counts / wanted, np.inf)))
 
 
 CLASS_QUERIES: dict[str, ClassQuery] = {

@@ -1,20 +1,22 @@
-"""Which class to ask examples of next: the one whose examples are worth most now.
+"""Which class to ask examples of next: the one whose own error falls fastest.
 
-What are the examples of class l worth? Leave out h = ⌊m_l/2⌋ of its m_l examples, in all possible
-ways, and see how much the leave-one-out error of 1-NN rises on average, all classes weighted by
-their priors p:
+Leave out h = ⌊m_l/2⌋ of the m_l examples of class l, in all possible ways: how much does its
+leave-one-out error under 1-NN rise on average? No way of leaving out is drawn. Let s examples of
+the class be nearer to its example x than any of another class. The answer for x turns wrong where
+all s are left out, which of the m_l - 1 examples beside x has the probability
 
-    worth_l = (1/h) Σ_x p_x/m_x · ( P(x wrong without h of class l) - [x wrong] ).
+    P_x = h/(m_l - 1) · (h - 1)/(m_l - 2) · ... · (h - s + 1)/(m_l - s),
 
-No way of leaving out is drawn. Let the nearest example of x have class q, and let s examples of q
-come before the first one of another class z. Only without all s does the answer for x change, from
-q to z, and only leaving out class q does that: with n_q examples of q beside x, the probability is
+and is wrong anyway if s = 0. With prior p_l, an example of class l is worth
 
-    h/n_q · (h - 1)/(n_q - 1) · ... · (h - s + 1)/(n_q - s + 1).
+    worth_l = p_l/h · ( Σ_x [s > 0] P_x + 1/2 ) / m_l,
 
-So x counts for q if q is right, against q if z is right, and not at all otherwise. A class that
-crowds out its neighbours loses worth by that, which the number of its facets does not show. Where
-errors fall as a power of m, the worth is in proportion to what the next example brings.
+where the 1/2 keeps classes in play whose examples all seem safe. Where errors fall as a power of
+m, the worth is in proportion to what the next example brings; in any dimension, and wherever the
+border of the class is, which the number of its facets does not tell.
+
+What more examples of a class take from its neighbours is left out on purpose: classes that are
+still mixed as by chance gain together nothing from the next example, only from many.
 
 The cost is a search for the nearest examples of each example.
 """
@@ -29,15 +31,15 @@ from allsplits._validation import check_labels, check_points
 from allsplits.orders import Metric, Reference
 from allsplits.prototypes._class_inputs import check_available, check_priors
 
-#: Runs of one class that are longer than this are all left out with a chance below 1e-18.
-_LONGEST_RUN = 60
+#: So many examples that are nearer than all others are left out together with a chance below 1e-17.
+_MOST_NEARER = 60
 
 
 class ThinningClassQuery(BaseEstimator):  # type: ignore[misc]
-    """The class whose examples are worth most: without half of them the error rises most.
+    """The class whose own error rises most, for each example, without half of its examples.
 
-    The rise is that of the leave-one-out error of 1-NN (Euclidean distance), averaged over all
-    ways to leave out half of the examples of a class, and divided by their number.
+    The error is that of 1-NN, leaving one out (Euclidean distance), averaged over all ways to leave
+    out half of the examples of the class, and weighted by its prior.
 
     Parameters
     ----------
@@ -68,8 +70,7 @@ class ThinningClassQuery(BaseEstimator):  # type: ignore[misc]
     def utilities(self, X: Any, y: Any) -> NDArray[np.float64]:
         """What an example of each class is worth, in sorted order of the classes.
 
-        Negative for a class that takes more from its neighbours than it needs itself; infinite for
-        a class with one example, which cannot be halved.
+        Infinite for a class with one example, which cannot be halved.
 
         Parameters
         ----------
@@ -82,7 +83,7 @@ class ThinningClassQuery(BaseEstimator):  # type: ignore[misc]
         return _worth_of_classes(points, codes, priors)
 
     def query(self, X: Any, y: Any, *, available: ArrayLike | None = None) -> int:
-        """Position of the class to ask for; of equals the one farthest behind its prior.
+        """Position of the class to ask for, the first one if several are as good.
 
         Parameters
         ----------
@@ -93,8 +94,7 @@ class ThinningClassQuery(BaseEstimator):  # type: ignore[misc]
         """
         points, codes, priors = self._read(X, y)
         allowed = check_available(available, len(priors))
-        worth = np.where(allowed, _worth_of_classes(points, codes, priors), -np.inf)
-        return farthest_behind(np.bincount(codes), priors, allowed & (worth == worth.max()))
+        return int(np.argmax(np.where(allowed, _worth_of_classes(points, codes, priors), -np.inf)))
 
     def _read(
         self, X: Any, y: Any
@@ -104,43 +104,26 @@ class ThinningClassQuery(BaseEstimator):  # type: ignore[misc]
         return points, codes, check_priors(self.priors, len(classes))
 
 
-def farthest_behind(
-    counts: NDArray[np.int64], priors: NDArray[np.float64], available: NDArray[np.bool_]
-) -> int:
-    """Position of the class that has the fewest examples for its prior."""
-    wanted = np.where(priors > 0, priors, 1e-300)
-    return int(np.argmin(np.where(available, counts / wanted, np.inf)))
-
-
 def _worth_of_classes(
     points: NDArray[np.float64], codes: NDArray[np.int32], priors: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """What an example of each class is worth; infinite for a class that has only one."""
-    counts = np.bincount(codes, minlength=len(priors))
+    counts = np.bincount(codes)
     left_out = counts // 2
-    order = Reference(points, Metric("euclidean"), 1).within(min(len(points) - 1, _LONGEST_RUN + 1))
-    classes = codes[order.indices]
-    first = classes[:, 0]
-    others = classes != first[:, None]
-    changes = others.any(axis=1)
-    run = np.where(changes, others.argmax(axis=1), 0)
-    behind = classes[np.arange(len(codes)), run]
-    gain = np.where(first == codes, 1.0, np.where(behind == codes, -1.0, 0.0)) * changes
-    beside = counts[first] - (first == codes)
-    chance = _chance_of_losing_all(run, left_out[first], beside)
-    rises = np.bincount(
-        first, weights=gain * chance * (priors / counts)[codes], minlength=len(priors)
-    )
-    return np.where(left_out > 0, rises / np.maximum(left_out, 1), np.inf)
+    order = Reference(points, Metric("euclidean"), 1).within(min(len(points) - 1, _MOST_NEARER + 1))
+    others = codes[order.indices] != codes[:, None]
+    nearer = np.where(others.any(axis=1), others.argmax(axis=1), 0)
+    turns = (nearer > 0) * _chance_of_losing_all(nearer, left_out[codes], counts[codes] - 1)
+    rises = (np.bincount(codes, weights=turns) + 0.5) / counts
+    return np.where(left_out > 0, priors * rises / np.maximum(left_out, 1), np.inf)
 
 
 def _chance_of_losing_all(
-    run: NDArray[np.intp], left_out: NDArray[np.intp], beside: NDArray[np.intp]
+    nearer: NDArray[np.intp], left_out: NDArray[np.intp], beside: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """Chance that the first `run` of `beside` examples are among `left_out` drawn ones."""
-    chance = np.ones(len(run))
-    for i in range(int(run.max(initial=0))):
-        within = i < run
-        ratio = (left_out - i) / np.maximum(beside - i, 1)
-        chance = np.where(within, chance * np.maximum(ratio, 0.0), chance)
+    """Chance that the `nearer` first of `beside` examples are among `left_out` drawn ones."""
+    chance = np.ones(len(nearer))
+    for i in range(int(nearer.max(initial=0))):
+        ratio = np.maximum(left_out - i, 0) / np.maximum(beside - i, 1)
+        chance = np.where(i < nearer, chance * ratio, chance)
     return chance

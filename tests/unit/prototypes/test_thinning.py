@@ -1,28 +1,27 @@
-"""What examples of a class are worth: signs, sizes and what cannot be halved."""
+"""What examples of a class are worth: sizes, what cannot be halved, refusals."""
 
 import numpy as np
 import pytest
 
 from allsplits import IncrementalNNClassifier, ThinningClassQuery
+from unit.refused import refused
 
 
 def worth(places, codes, priors=None):
     return ThinningClassQuery(priors).utilities(np.array(places, dtype=float)[:, None], codes)
 
 
-def test_classes_apart_are_worth_something_however_easy():
-    near, far = worth([0, 1, 10, 11], [0, 0, 1, 1])
-    assert near == far == 0.5  # without one of two the other has no neighbour of its class
-    values = worth([*range(8), *range(50, 58)], np.repeat([0, 1], 8))
-    assert np.all((values > 0) & (values < 0.01))
+def test_where_half_is_enough_only_the_allowance_is_left():
+    assert worth([*range(8), *range(50, 58)], np.repeat([0, 1], 8)).tolist() == [1 / 128] * 2
+    # Without one of two the other has no neighbour of its class.
+    assert worth([0, 1, 10, 11], [0, 0, 1, 1]).tolist() == [0.5 * (1 + 1 / 4)] * 2
 
 
-def test_a_class_that_crowds_out_another_is_worth_less_than_nothing():
-    # Class 0 stands between examples of class 1; each has more elsewhere, among themselves.
-    places = [0, 10, 20, 30, 2, 12, 22, 32, *range(100, 120), *range(130, 134)]
-    codes = np.repeat([1, 0, 0, 1], [4, 4, 20, 4])
-    crowding, crowded = worth(places, codes, np.array([0.1, 0.9]))
-    assert crowding < 0 < crowded
+def test_a_class_beside_others_is_worth_more_than_one_that_is_apart():
+    places = [*range(100, 110), *np.repeat(range(0, 20, 4), 2), *np.repeat(range(2, 22, 4), 2)]
+    apart, *paired = worth(places, np.repeat([0, 1, 2], 10))
+    assert apart < min(paired)
+    assert ThinningClassQuery().query(np.array(places)[:, None], np.repeat(["a", "b", "c"], 10)) > 0
 
 
 def test_a_class_with_one_example_cannot_be_halved_and_is_asked_first():
@@ -36,9 +35,7 @@ def test_a_class_with_one_example_cannot_be_halved_and_is_asked_first():
     assert model.history_.class_counts[-1].tolist() == [2, 2]
 
 
-def test_long_runs_count_nothing_and_classes_without_worth_are_asked_by_priors():
-    places = [*range(300), *range(100_000, 100_300)]
-    assert worth(places, np.repeat([0, 1], 300)).tolist() == [0, 0]
+def test_easy_classes_are_asked_in_turn():
     streams = [iter(range(10_000)), iter(range(1_000_000, 1_010_000))]
     model = IncrementalNNClassifier(
         lambda label, count: [[next(streams[label])] for _ in range(count)],
@@ -47,9 +44,26 @@ def test_long_runs_count_nothing_and_classes_without_worth_are_asked_by_priors()
     assert model.history_.class_counts[-1].tolist() == [200, 200]
 
 
-def test_priors_weigh_the_samples_that_change():
+def test_priors_are_factors_and_unavailable_classes_are_not_asked():
     places, codes = [0, 1, 2, 3.5, 5, 6, 7, 8.5], [0, 0, 1, 0, 1, 1, 0, 1]
-    even, heavy = worth(places, codes), worth(places, codes, np.array([0.9, 0.1]))
-    first, second = worth(places, codes, np.eye(2)[0]), worth(places, codes, np.eye(2)[1])
-    assert even == pytest.approx((first + second) / 2)
-    assert heavy == pytest.approx(0.9 * first + 0.1 * second)
+    even, uneven = worth(places, codes), worth(places, codes, [9, 1])
+    assert uneven == pytest.approx(2 * even * [0.9, 0.1])
+    points = np.array(places)[:, None]
+    assert ThinningClassQuery([9, 1]).query(points, codes) == 0
+    assert ThinningClassQuery([9, 1]).query(points, codes, available=[False, True]) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ThinningClassQuery().query([[0.0], [1.0]], [0, 0]), ["y", "2 classes"]),
+        (lambda: ThinningClassQuery().query([[0.0], [1.0]], [0]), ["y", "2", "1"]),
+        (lambda: ThinningClassQuery([1]).query([[0.0], [1.0]], [0, 1]), ["priors", "2"]),
+        (
+            lambda: ThinningClassQuery().query([[0.0], [1.0]], [0, 1], available=[False, False]),
+            ["available", "2"],
+        ),
+    ],
+)
+def test_bad_input_is_refused(call, words):
+    refused(call, *words)
