@@ -1,8 +1,8 @@
 """Incremental nearest-neighbour learning with class queries (Ratsaby 1997).
 
 Draw a few examples of each class; then, until the budget is spent: condense and reduce all examples
-so far to prototypes, count the Voronoi facets of each class, ask for a batch of the class where the
-bound on the error falls fastest, and draw it.
+so far to prototypes, in random order, count the Voronoi facets of each class, ask for a batch of
+the class where the bound on the error falls fastest, and draw it. Other rules may name the class.
 """
 
 import warnings
@@ -49,9 +49,10 @@ class IncrementalNNClassifier(PrototypeClassifier):
     priors : array-like of shape (n_classes,), default=None
         Probability of each class in sorted order; None means the shares of the pool, or all the
         same with a function.
-    query : {"greedy", "priors"}, default="greedy"
-        Which class comes next: the one that lowers the bound on the error most, or, for
-        comparison, the one that is farthest behind its prior.
+    query : {"greedy", "priors", "thinning"}, default="greedy"
+        Which class comes next: the one that lowers the bound on the error most, as published
+        (`GreedyClassQuery`); the one whose own error would rise most without half of its examples
+        (`ThinningClassQuery`); or, for comparison, the one that is farthest behind its prior.
     shuffle : bool, default=True
         Condense in a new random order at every step. False: in the order in which the examples
         came, which is batch after batch of one class.
@@ -86,7 +87,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
 
     See Also
     --------
-    GreedyClassQuery : The choice of the class alone.
+    GreedyClassQuery, ThinningClassQuery : The choice of the class alone.
 
     Examples
     --------
@@ -95,7 +96,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = IncrementalNNClassifier(budget=60, batch_size=5, random_state=0).fit(X, y)
     >>> model.history_
-    IncrementalHistory(10 steps to 60 examples (0: 10, 1: 25, 2: 25), 11 prototypes)
+    IncrementalHistory(10 steps to 60 examples (0: 10, 1: 25, 2: 25), 8 prototypes)
 
     A function is asked for examples as they are needed:
 
@@ -103,7 +104,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
     >>> rng = np.random.default_rng(0)
     >>> def draw(label, count):
     ...     return rng.normal(loc=label, scale=0.3, size=(count, 2))
-    >>> model = IncrementalNNClassifier(draw, classes=[0, 1, 2], budget=90).fit()
+    >>> model = IncrementalNNClassifier(draw, classes=[0, 1, 2], budget=90, random_state=0).fit()
     >>> model.predict([[0.1, 0.0], [1.9, 2.0]])
     array([0, 2])
     """

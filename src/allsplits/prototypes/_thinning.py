@@ -61,7 +61,7 @@ class ThinningClassQuery(BaseEstimator):  # type: ignore[misc]
     >>> ThinningClassQuery().query(X, y)
     2
     >>> (1000 * ThinningClassQuery().utilities(X, y)).round(2)
-    array([0.  , 0.56, 0.64])
+    array([0.13, 0.3 , 0.7 ])
     """
 
     def __init__(self, priors: ArrayLike | None = None) -> None:
