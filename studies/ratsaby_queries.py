@@ -377,8 +377,8 @@ the same examples for all:
 |---|---|
 | priors | distance behind its prior; equal shares if priors are equal |
 | greedy | fall of the paper's bound |
-| thinning | rise of its own 1-NN error without half of its examples, all ways averaged, per example |
-| thinning, all | rise of the errors of all classes if its examples are left out by lot, per example |
+| thinning | rise of its own 1-NN error without half of its examples (all ways), per example |
+| thinning, all | rise of all errors if its examples are left out by lot, per example |
 | errors | prior × 1-NN error (one more wrong of two more), per example |
 | roots | the same with the root of the error |
 | borders | fall of Σ (p_l + p_q) k_lq √(1/m_l + 1/m_q), k_lq the facets between classes l and q |
