@@ -150,7 +150,7 @@ _CONSTRAINTS: dict[str, Callable[[str, Any], object]] = {
     ),
     "chooser": partial(check_choice, allowed=("boosting", "lazy", "mixed")),
     "complexity": partial(check_choice, allowed=("auto", "exact", "bound")),
-    "query": partial(check_choice, allowed=("greedy", "priors", "thinning")),
+    "query": partial(check_choice, allowed=("thinning", "greedy", "priors")),
     "reduce": partial(check_choice, allowed=("consistent", "paper", None)),
     "theta": partial(check_fraction, allow_one=True),
     "utility": partial(check_choice, allowed=("agreement", "entropy", "margin")),

@@ -69,6 +69,7 @@ def test_every_step_is_that_of_the_transcription(batch_size, initial, budget, sh
         batch_size=batch_size,
         initial=initial,
         budget=budget,
+        query="greedy",
         reduce="paper",
         shuffle=shuffle,
         random_state=3,

@@ -1,8 +1,9 @@
-"""Incremental nearest-neighbour learning with class queries (Ratsaby 1997).
+"""Incremental nearest-neighbour learning with class queries (after Ratsaby 1997).
 
 Draw a few examples of each class; then, until the budget is spent: condense and reduce all examples
 so far to prototypes, in random order, count the Voronoi facets of each class, ask for a batch of
-the class where the bound on the error falls fastest, and draw it. Other rules may name the class.
+one class, and draw it. The paper asks where its bound on the error falls fastest; other rules are
+in `_queries`.
 """
 
 import warnings
@@ -49,10 +50,11 @@ class IncrementalNNClassifier(PrototypeClassifier):
     priors : array-like of shape (n_classes,), default=None
         Probability of each class in sorted order; None means the shares of the pool, or all the
         same with a function.
-    query : {"greedy", "priors", "thinning"}, default="greedy"
-        Which class comes next: the one that lowers the bound on the error most, as published
-        (`GreedyClassQuery`); the one whose own error would rise most without half of its examples
-        (`ThinningClassQuery`); or, for comparison, the one that is farthest behind its prior.
+    query : {"thinning", "greedy", "priors"}, default="thinning"
+        Which class comes next. "thinning": the one whose own error would rise most without half of
+        its examples (`ThinningClassQuery`). "greedy": the one that lowers the bound on the error
+        most, as Ratsaby (1997) published it (`GreedyClassQuery`). "priors", for comparison: the one
+        that is farthest behind its prior.
     shuffle : bool, default=True
         Condense in a new random order at every step. False: in the order in which the examples
         came, which is batch after batch of one class.
@@ -96,7 +98,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = IncrementalNNClassifier(budget=60, batch_size=5, random_state=0).fit(X, y)
     >>> model.history_
-    IncrementalHistory(10 steps to 60 examples (0: 10, 1: 25, 2: 25), 8 prototypes)
+    IncrementalHistory(10 steps to 60 examples (0: 15, 1: 20, 2: 25), 10 prototypes)
 
     A function is asked for examples as they are needed:
 
@@ -116,7 +118,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
     initial: int = 5
     classes: ArrayLike | None = None
     priors: ArrayLike | None = None
-    query: Literal["greedy", "priors", "thinning"] = "greedy"
+    query: Literal["thinning", "greedy", "priors"] = "thinning"
     shuffle: bool = True
     reduce: Literal["consistent", "paper"] | None = "consistent"
     complexity: Literal["auto", "exact", "bound"] = "auto"

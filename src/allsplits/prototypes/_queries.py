@@ -30,7 +30,7 @@ def _by_priors(learnt: Learnt, priors: _Priors, available: _Flags) -> int:
 
 
 CLASS_QUERIES: dict[str, ClassQuery] = {
+    "thinning": _by_worth,
     "greedy": _by_bound,
     "priors": _by_priors,
-    "thinning": _by_worth,
 }

@@ -69,8 +69,9 @@ def test_a_pool_may_be_given_as_draw():
     assert np.array_equal(inside.prototypes_, outside.prototypes_)
 
 
-def test_hard_classes_are_asked_more_often_than_easy_ones():
-    model = IncrementalNNClassifier(budget=90, batch_size=3, random_state=0).fit(X, Y)
+@pytest.mark.parametrize("query", ["thinning", "greedy"])
+def test_hard_classes_are_asked_more_often_than_easy_ones(query):
+    model = IncrementalNNClassifier(budget=90, batch_size=3, random_state=0, query=query).fit(X, Y)
     setosa, versicolor, virginica = model.history_.class_counts[-1]
     assert setosa < min(versicolor, virginica)
 
