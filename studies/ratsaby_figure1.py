@@ -266,9 +266,10 @@ was chosen on other problems ([class queries](ratsaby_queries.md)). *Priors* ask
 
 Errors are in percent. The first table of each pair has the mean error over sizes: that of batch,
 and the differences from it with their standard errors over runs; then the runs in which the learner
-is lower, with the level of a one-sided sign test. The second has mean errors at three sizes (INN / thinning /
-batch), the experiments (a run and a size) in which INN is lower, as the paper counts, and the
-shares of the classes that were asked for at the end, in percent; the plain classes come first.
+is lower, with the level of a one-sided sign test. The second has mean errors at three sizes (INN /
+thinning / batch), the experiments (a run and a size) in which INN is lower, as the paper counts,
+and the shares of the classes that were asked for at the end, in percent; the plain classes come
+first.
 
 The first problems we drew had touching classes, and there INN did not win; the kind with plain
 classes apart was drawn afterwards, knowing that. Both are shown.
@@ -303,9 +304,9 @@ Problems in which the first is better or worse at 1 %, by a sign test over runs:
 - **The claim**: as the paper counts, over all experiments, INN with the printed reduction is better
   at 1 % in {counted_wins(outcomes, "apart")} of 3 problems with plain classes apart and in
   {counted_wins(outcomes, "touching")} of 3 with touching ones. So the claim depends on the problem.
-- **Our rule**: with plain classes apart thinning wins as INN does, by a little less. Where they touch
-  it is much nearer to batch than INN, but it does not win: its mean error stays a little above
-  that of batch.
+- **Our rule**: with plain classes apart thinning wins as INN does, by a little less. Where they
+  touch it is much nearer to batch than INN, but it does not win: its mean error stays a little
+  above that of batch.
 - **The order**: mean errors over sizes and problems, touching classes:
   {means(outcomes, "touching", "paper")} as printed,
   {means(outcomes, "touching", "consistent")} with the consistent reduction.

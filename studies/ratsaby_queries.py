@@ -437,9 +437,9 @@ Mean over the last quarter of the sizes:
   {decided(reported_on, "thinning", "greedy")}. Over the last quarter: greedy against priors
   {decided(reported_on, "greedy", "priors", at_end=True)}, thinning against priors
   {decided(reported_on, "thinning", "priors", at_end=True)}, thinning against greedy
-  {decided(reported_on, "thinning", "greedy", at_end=True)}. By the criterion above greedy has
-  {mean_ratio(reported_on, "greedy"):.3f} and thinning {mean_ratio(reported_on, "thinning"):.3f}: asking
-  for classes brings little on these data, by either rule.
+  {decided(reported_on, "thinning", "greedy", at_end=True)}. By the criterion above greedy
+  has {mean_ratio(reported_on, "greedy"):.3f}, thinning {mean_ratio(reported_on, "thinning"):.3f}:
+  asking for classes brings little on these data, by either rule.
 - **The default** of `IncrementalNNClassifier` is thinning: the first by the criterion, and where
   the paper's rule loses it loses less.
 """

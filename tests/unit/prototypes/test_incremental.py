@@ -158,7 +158,7 @@ def test_ctrl_c_keeps_what_was_learnt():
     assert len(model.samples_) == 35 == model.history_.n_samples[-1]
     condensed = CondensedReduced().fit(model.samples_, model.sample_labels_)
     assert np.array_equal(model.prototypes_, condensed.prototypes_)
-    assert model.predict([[2.0, 2.0]]).tolist() == [2]
+    assert model.predict([[3.0, 3.0]]).tolist() == [2]
 
 
 def test_ctrl_c_during_learning_leaves_the_last_complete_step(monkeypatch):
