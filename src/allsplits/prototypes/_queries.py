@@ -19,7 +19,9 @@ def _by_bound(learnt: Learnt, priors: _Priors, available: _Flags) -> int:
 
 
 def _by_worth(learnt: Learnt, priors: _Priors, available: _Flags) -> int:
-    """The class whose own error falls fastest."""
+    """The class whose own error falls fastest; a single class has no error."""
+    if len(priors) == 1:
+        return 0
     return ThinningClassQuery(priors).query(learnt.points, learnt.codes, available=available)
 
 

@@ -84,6 +84,21 @@ def test_asking_by_priors_keeps_shares():
     assert model.history_.class_counts[-1].tolist() == [25, 75]
 
 
+@pytest.mark.parametrize("query", ["thinning", "greedy", "priors"])
+@pytest.mark.parametrize("initial", [1, 5])
+def test_a_pool_of_one_class_is_learnt(query, initial):
+    model = IncrementalNNClassifier(query=query, initial=initial, batch_size=7, random_state=0)
+    assert model.fit(X[:30], Y[:30]).history_.class_counts[-1].tolist() == [30]
+    assert model.predict(X[-1:]).tolist() == [0]
+
+
+@pytest.mark.parametrize("query", ["thinning", "greedy", "priors"])
+def test_every_query_uses_up_an_uneven_pool(query):
+    rows = np.r_[0:1, 50:53, 100:150]
+    model = IncrementalNNClassifier(query=query, random_state=0).fit(X[rows], Y[rows])
+    assert model.history_.class_counts[-1].tolist() == [1, 3, 50]
+
+
 def test_a_class_that_runs_out_is_not_asked_again():
     asked = []
 

@@ -53,6 +53,16 @@ def test_priors_are_factors_and_unavailable_classes_are_not_asked():
     assert ThinningClassQuery([9, 1]).query(points, codes, available=[False, True]) == 1
 
 
+def test_the_order_of_rows_the_scale_and_the_names_of_classes_play_no_part():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(80, 3)), rng.integers(0, 3, 80)
+    order = rng.permutation(80)
+    straight = ThinningClassQuery().utilities(X, y)
+    turned = ThinningClassQuery().utilities(8 * X[order] - 3, np.array(["a", "b", "c"])[y[order]])
+    assert turned == pytest.approx(straight, rel=1e-12)
+    assert len(set(straight)) == 3
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
