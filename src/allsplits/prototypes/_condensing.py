@@ -1,6 +1,6 @@
 """Condense and reduce: which rows to keep so that 1-NN on them still classifies the sample.
 
-*Hart's rule* (1968), as printed by Ratsaby (1997): the first sample is a prototype; pass over the
+*Hart's rule* (1968), as printed by Ratsaby (1997, page 616): the first sample is a prototype; pass over the
 sample and keep what the prototypes get wrong, until a pass keeps nothing. *FCNN* (Angiulli 2007)
 starts with the sample nearest to the mean of each class and, all at once, keeps for every prototype
 the nearest sample of another class among those it is the nearest prototype of; the result does not

@@ -1,4 +1,4 @@
-"""Which class to ask examples of next (Ratsaby 1997).
+"""Which class to ask examples of next (Ratsaby 1997, pages 615 and 616).
 
 With m_l examples of class l, k_l Voronoi facets between it and the others, prior p_l and d
 features, the error is bounded, up to a constant, by
