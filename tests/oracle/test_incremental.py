@@ -29,13 +29,16 @@ def maker():
     return draw
 
 
-def transcription(draw, batch_size, initial, budget):
-    """Initialise, then CR and GQ in turn, until the examples are used up."""
+def transcription(draw, batch_size, initial, budget, orders):
+    """Initialise, then CR and GQ in turn, until the examples are used up.
+
+    The paper keeps the sample "in an array" and leaves its order open: ``orders(n)`` gives it.
+    """
     sample = [(tuple(x), label) for label in CLASSES for x in draw(label, initial)]
     history = []
     while True:
         X, y = [x for x, _ in sample], [label for _, label in sample]
-        order = range(len(sample))
+        order = orders(len(sample))
         rows = ratsaby.reduce_paper(X, y, ratsaby.condense(X, y, order), order)
         points, labels = [X[i] for i in rows], [y[i] for i in rows]
         k = dict.fromkeys(CLASSES, 0)
@@ -57,17 +60,23 @@ def transcription(draw, batch_size, initial, budget):
         sample += [(tuple(x), asked) for x in draw(asked, min(batch_size, budget - len(sample)))]
 
 
+@pytest.mark.parametrize("shuffle", [False, True])
 @pytest.mark.parametrize(("batch_size", "initial", "budget"), [(4, 2, 40), (7, 3, 33)])
-def test_every_step_is_that_of_the_transcription(batch_size, initial, budget):
+def test_every_step_is_that_of_the_transcription(batch_size, initial, budget, shuffle):
     model = IncrementalNNClassifier(
         maker(),
         classes=CLASSES,
         batch_size=batch_size,
         initial=initial,
         budget=budget,
+        query="greedy",
         reduce="paper",
+        shuffle=shuffle,
+        random_state=3,
     ).fit()
-    expected = transcription(maker(), batch_size, initial, budget)
+    shuffled = np.random.RandomState(3).permutation
+    orders = (lambda n: shuffled(n).tolist()) if shuffle else range
+    expected = transcription(maker(), batch_size, initial, budget, orders)
     history = model.history_
     assert len(expected) == len(history.n_samples)
     for step, (m, k, rows) in enumerate(expected):

@@ -1,10 +1,10 @@
 """Condense and reduce: which rows to keep so that 1-NN on them still classifies the sample.
 
-*Hart's rule* (1968), as printed by Ratsaby (1997): the first sample is a prototype; pass over the
-sample and keep what the prototypes get wrong, until a pass keeps nothing. *FCNN* (Angiulli 2007)
-starts with the sample nearest to the mean of each class and, all at once, keeps for every prototype
-the nearest sample of another class among those it is the nearest prototype of; the result does not
-depend on the order of rows. Both end with a training error of zero and cost O(n m d) for m
+*Hart's rule* (1968), as printed by Ratsaby (1997, page 616): the first sample is a prototype; pass
+over the sample and keep what the prototypes get wrong, until a pass keeps nothing. *FCNN* (Angiulli
+2007) starts with the sample nearest to the mean of each class and, all at once, keeps for every
+prototype the nearest sample of another class among those it is the nearest prototype of; the result
+does not depend on the order of rows. Both end with a training error of zero and cost O(n m d) for m
 prototypes.
 
 *Reduce* drops prototypes in turn until a pass drops none. Ratsaby's: a prototype goes if the

@@ -1,4 +1,4 @@
-"""Which class to ask examples of next (Ratsaby 1997).
+"""Which class to ask examples of next (Ratsaby 1997, pages 615 and 616).
 
 With m_l examples of class l, k_l Voronoi facets between it and the others, prior p_l and d
 features, the error is bounded, up to a constant, by
@@ -8,14 +8,13 @@ features, the error is bounded, up to a constant, by
 The greedy rule asks for the class whose next example lowers f most: the largest −∂f/∂m_l.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
 from allsplits._validation import check_count
 from allsplits.exceptions import InvalidInputError
+from allsplits.prototypes._class_inputs import check_available, check_class_numbers, check_priors
 
 #: Beyond exp(600) the bound is scaled down: the choice does not depend on a common factor.
 _LARGEST_EXPONENT = 600.0
@@ -93,14 +92,7 @@ class GreedyClassQuery(BaseEstimator):  # type: ignore[misc]
             Classes that have examples left; None means all.
         """
         scaled, _ = self._scaled_utilities(n_samples, facets, n_features)
-        allowed = np.ones(len(scaled), dtype=bool)
-        if available is not None:
-            allowed = np.asarray(available, dtype=bool)
-            if allowed.shape != scaled.shape or not allowed.any():
-                raise InvalidInputError(
-                    f"available must hold a truth value for each of the {len(scaled)} classes, "
-                    f"at least one of them true; got {available!r}"
-                )
+        allowed = check_available(available, len(scaled))
         return int(np.argmax(np.where(allowed, scaled, -np.inf)))
 
     def _scaled_utilities(
@@ -118,8 +110,8 @@ class GreedyClassQuery(BaseEstimator):  # type: ignore[misc]
     def _read(
         self, n_samples: ArrayLike, facets: ArrayLike, n_features: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], int]:
-        m = _check_counts("n_samples", n_samples, at_least=1)
-        k = _check_counts("facets", facets, at_least=0)
+        m = check_class_numbers("n_samples", n_samples, at_least=1)
+        k = check_class_numbers("facets", facets, at_least=0)
         if len(m) != len(k):
             raise InvalidInputError(
                 f"facets must have one value for each of the {len(m)} classes of n_samples; "
@@ -141,31 +133,3 @@ def _parts(
         exponents = d * (1.0 + np.log(k) - np.log(d))
     shift = max(0.0, float(exponents.max()) - _LARGEST_EXPONENT)
     return (d + 1) * k * np.log(m) * np.exp(-shift), np.exp(exponents - shift), shift
-
-
-def _check_counts(name: str, values: ArrayLike, at_least: int) -> NDArray[np.float64]:
-    try:
-        counts = np.asarray(values, dtype=np.float64)
-    except (ValueError, TypeError) as error:
-        raise InvalidInputError(
-            f"{name} must hold one number for each class; got {values!r}"
-        ) from error
-    if counts.ndim != 1 or not len(counts) or not np.all(np.isfinite(counts)):
-        raise InvalidInputError(f"{name} must hold one number for each class; got {values!r}")
-    if counts.min() < at_least:
-        raise InvalidInputError(f"{name} must be at least {at_least}; got {counts.min():g}")
-    return counts
-
-
-def check_priors(priors: Any, n_classes: int) -> NDArray[np.float64]:
-    """Return priors that sum to one."""
-    if priors is None:
-        return np.full(n_classes, 1.0 / n_classes)
-    values = _check_counts("priors", priors, at_least=0)
-    if len(values) != n_classes or not values.sum() > 0:
-        raise InvalidInputError(
-            f"priors must hold one number for each of the {n_classes} classes, not all zero; "
-            f"got {priors!r}"
-        )
-    shares: NDArray[np.float64] = values / values.sum()
-    return shares

@@ -1,8 +1,9 @@
-"""Incremental nearest-neighbour learning with class queries (Ratsaby 1997).
+"""Incremental nearest-neighbour learning with class queries (after Ratsaby 1997).
 
 Draw a few examples of each class; then, until the budget is spent: condense and reduce all examples
-so far to prototypes, count the Voronoi facets of each class, ask for a batch of the class where the
-bound on the error falls fastest, and draw it.
+so far to prototypes, in random order, count the Voronoi facets of each class, ask for a batch of
+one class, and draw it. The paper asks where its bound on the error falls fastest; other rules are
+in `_queries`.
 """
 
 import warnings
@@ -19,11 +20,12 @@ from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_labels, check_parameters, check_points
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.prototypes._class_inputs import check_priors
 from allsplits.prototypes._copies import warn_of_contradictions
-from allsplits.prototypes._greedy import check_priors
 from allsplits.prototypes._history import IncrementalHistory
 from allsplits.prototypes._loop import IncrementalLoop
 from allsplits.prototypes._nearest import PrototypeClassifier
+from allsplits.prototypes._queries import CLASS_QUERIES
 from allsplits.prototypes._sources import ExampleSource, FunctionSource, PoolSource
 
 
@@ -48,16 +50,21 @@ class IncrementalNNClassifier(PrototypeClassifier):
     priors : array-like of shape (n_classes,), default=None
         Probability of each class in sorted order; None means the shares of the pool, or all the
         same with a function.
-    query : {"greedy", "priors"}, default="greedy"
-        Which class comes next: the one that lowers the bound on the error most, or, for
-        comparison, the one that is farthest behind its prior.
+    query : {"thinning", "greedy", "priors"}, default="thinning"
+        Which class comes next. "thinning": the one whose own error would rise most without half of
+        its examples (`ThinningClassQuery`). "greedy": the one that lowers the bound on the error
+        most, as Ratsaby (1997) published it (`GreedyClassQuery`). "priors", for comparison: the one
+        that is farthest behind its prior.
+    shuffle : bool, default=True
+        Condense in a new random order at every step. False: in the order in which the examples
+        came, which is batch after batch of one class.
     reduce : {"consistent", "paper", None}, default="consistent"
         As in `CondensedReduced`.
     complexity : {"auto", "exact", "bound"}, default="auto"
         How facets are counted: "exact", or the certain ones only ("bound", quicker in many
         dimensions). "auto" is exact up to 5 features.
     random_state : int, RandomState or None, default=None
-        Decides the order in which a pool is drawn.
+        Decides the order in which a pool is drawn, and that of condensing.
     n_jobs : int, default=None
         Threads for `predict`; None means all cores.
     progress : bool, default=False
@@ -82,7 +89,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
 
     See Also
     --------
-    GreedyClassQuery : The choice of the class alone.
+    GreedyClassQuery, ThinningClassQuery : The choice of the class alone.
 
     Examples
     --------
@@ -91,7 +98,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = IncrementalNNClassifier(budget=60, batch_size=5, random_state=0).fit(X, y)
     >>> model.history_
-    IncrementalHistory(10 steps to 60 examples (0: 10, 1: 25, 2: 25), 11 prototypes)
+    IncrementalHistory(10 steps to 60 examples (0: 15, 1: 20, 2: 25), 10 prototypes)
 
     A function is asked for examples as they are needed:
 
@@ -99,7 +106,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
     >>> rng = np.random.default_rng(0)
     >>> def draw(label, count):
     ...     return rng.normal(loc=label, scale=0.3, size=(count, 2))
-    >>> model = IncrementalNNClassifier(draw, classes=[0, 1, 2], budget=90).fit()
+    >>> model = IncrementalNNClassifier(draw, classes=[0, 1, 2], budget=90, random_state=0).fit()
     >>> model.predict([[0.1, 0.0], [1.9, 2.0]])
     array([0, 2])
     """
@@ -111,7 +118,8 @@ class IncrementalNNClassifier(PrototypeClassifier):
     initial: int = 5
     classes: ArrayLike | None = None
     priors: ArrayLike | None = None
-    query: Literal["greedy", "priors"] = "greedy"
+    query: Literal["thinning", "greedy", "priors"] = "thinning"
+    shuffle: bool = True
     reduce: Literal["consistent", "paper"] | None = "consistent"
     complexity: Literal["auto", "exact", "bound"] = "auto"
     random_state: Any = None
@@ -129,15 +137,17 @@ class IncrementalNNClassifier(PrototypeClassifier):
             Samples on which the error is measured after every step, for the history.
         """
         self._check_parameters()
-        source, priors, budget = self._open_source(X, y)
+        random = check_random_state(self.random_state)
+        source, priors, budget = self._open_source(X, y, random)
         loop = IncrementalLoop(
             source=source,
             n_classes=len(self.classes_),
             priors=priors,
-            query=self.query,
+            query=CLASS_QUERIES[self.query],
             reduce=self.reduce,
             complexity=self.complexity,
             tests=self._read_tests(eval_set),
+            shuffling=random if self.shuffle else None,
         )
         self._run(loop, budget)
         learnt = loop.state
@@ -174,11 +184,13 @@ class IncrementalNNClassifier(PrototypeClassifier):
             )
 
     def _check_parameters(self) -> None:
-        names = ("batch_size", "initial", "query", "reduce", "complexity", "progress")
+        names = ("batch_size", "initial", "query", "shuffle", "reduce", "complexity", "progress")
         check_parameters(**{name: getattr(self, name) for name in names})
         thread_count(self.n_jobs)
 
-    def _open_source(self, X: Any, y: Any) -> tuple[ExampleSource, NDArray[np.float64], int]:
+    def _open_source(
+        self, X: Any, y: Any, random: np.random.RandomState
+    ) -> tuple[ExampleSource, NDArray[np.float64], int]:
         """Return the source of examples, priors and the budget."""
         if self.draw is not None and not (X is None and y is None):
             raise InvalidInputError(
@@ -201,8 +213,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
             budget = check_count("budget", self.budget, at_least=n_classes, at_most=len(points))
         shares = np.bincount(codes, minlength=n_classes)
         priors = check_priors(shares if self.priors is None else self.priors, n_classes)
-        pool = PoolSource(points, codes, n_classes, check_random_state(self.random_state))
-        return pool, priors, budget
+        return PoolSource(points, codes, n_classes, random), priors, budget
 
     def _open_function(
         self, function: Callable[[Any, int], Any]

@@ -1,5 +1,6 @@
 """The loop of incremental learning: ask, draw, condense and reduce, count facets, note it down."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +17,7 @@ from allsplits.prototypes._voronoi import MOST_DIMENSIONS, facets_between
 
 
 @dataclass(frozen=True)
-class _Learnt:
+class Learnt:
     """Examples so far, which of them are prototypes, and the steps that led here."""
 
     points: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
@@ -26,18 +27,27 @@ class _Learnt:
     steps: tuple[Step, ...] = ()
 
 
+#: Names the class to ask for: what is learnt, priors, which classes have examples left.
+ClassQuery = Callable[[Learnt, NDArray[np.float64], NDArray[np.bool_]], int]
+
+
 @dataclass
 class IncrementalLoop:
-    """Learns batch by batch. `state` is replaced as a whole, so it can be stopped at any time."""
+    """Learns batch by batch. `state` is replaced as a whole, so it can be stopped at any time.
+
+    With `shuffling` each condensing passes over the examples in a new random order, otherwise in
+    the order they came.
+    """
 
     source: ExampleSource
     n_classes: int
     priors: NDArray[np.float64]
-    query: str
+    query: ClassQuery
     reduce: str | None
     complexity: str
     tests: tuple[NDArray[np.float64], NDArray[np.intp]] | None
-    state: _Learnt = field(default_factory=_Learnt)
+    shuffling: np.random.RandomState | None
+    state: Learnt = field(default_factory=Learnt)
 
     @property
     def n_samples(self) -> int:
@@ -67,7 +77,7 @@ class IncrementalLoop:
 
     def ask(self, count: int) -> None:
         """Choose a class, draw a batch of it and learn it."""
-        code = self._next_class()
+        code = self.query(self.state, self.priors, self.source.available())
         batch = self.source.draw(code, count)
         if not len(batch):
             return
@@ -77,16 +87,6 @@ class IncrementalLoop:
         codes = np.append(known.codes, np.full(len(batch), code, dtype=np.int32))
         self._learn(points, codes, code, float(np.mean(given != code)))
 
-    def _next_class(self) -> int:
-        step = self.state.steps[-1]
-        available = self.source.available()
-        if self.query == "priors":
-            wanted = np.where(self.priors > 0, self.priors, 1e-300)
-            return int(np.argmin(np.where(available, step.counts / wanted, np.inf)))
-        greedy = GreedyClassQuery(self.priors)
-        n_features = self.state.points.shape[1]
-        return greedy.query(step.counts, step.facets, n_features, available=available)
-
     def _learn(
         self,
         points: NDArray[np.float64],
@@ -95,8 +95,9 @@ class IncrementalLoop:
         batch_error: float,
     ) -> None:
         rows = np.flatnonzero(uncontradicted(points, codes))
+        visits = None if self.shuffling is None else self.shuffling.permutation(len(rows))
         chosen, n_wrong = choose_prototypes(
-            points[rows], codes[rows], fast=False, reduce=self.reduce
+            points[rows], codes[rows], fast=False, reduce=self.reduce, visits=visits
         )
         prototypes = rows[chosen]
         counts = np.bincount(codes, minlength=self.n_classes)
@@ -111,7 +112,7 @@ class IncrementalLoop:
             test_error=self._test_error(points, codes, prototypes),
         )
         contradictions = len(points) - len(rows) + n_wrong
-        self.state = _Learnt(points, codes, prototypes, contradictions, (*self.state.steps, step))
+        self.state = Learnt(points, codes, prototypes, contradictions, (*self.state.steps, step))
 
     def _count_facets(
         self, points: NDArray[np.float64], codes: NDArray[np.int32]

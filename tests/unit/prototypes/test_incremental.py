@@ -28,8 +28,39 @@ def test_without_a_budget_the_whole_pool_is_learnt():
     model = IncrementalNNClassifier(random_state=0).fit(X, Y)
     assert sorted(model.pool_indices_) == list(range(150))
     assert model.score(X, Y) == 1
+
+
+def test_unshuffled_examples_are_condensed_in_the_order_they_came():
+    model = IncrementalNNClassifier(random_state=0, shuffle=False).fit(X, Y)
     condensed = CondensedReduced().fit(model.samples_, model.sample_labels_)
     assert np.array_equal(model.prototypes_, condensed.prototypes_)
+
+
+def test_shuffling_is_repeatable_and_leaves_the_order_of_a_pool_alone():
+    def learn(**options):
+        return IncrementalNNClassifier(random_state=4, query="priors", **options).fit(X, Y)
+
+    first, again, in_order = learn(), learn(), learn(shuffle=False)
+    assert np.array_equal(first.prototypes_, again.prototypes_)
+    assert np.array_equal(first.pool_indices_, in_order.pool_indices_)
+    assert not np.array_equal(first.prototypes_, in_order.prototypes_)
+
+
+def test_a_new_order_is_drawn_for_every_step(monkeypatch):
+    from allsplits.prototypes import _loop
+
+    original, orders = _loop.choose_prototypes, []
+
+    def recorded(points, codes, **options):
+        orders.append(options["visits"].tolist())
+        return original(points, codes, **options)
+
+    monkeypatch.setattr(_loop, "choose_prototypes", recorded)
+    IncrementalNNClassifier(maker(), classes=[0, 1], budget=60, random_state=1).fit()
+    assert [len(order) for order in orders] == [10, 20, 30, 40, 50, 60]
+    assert all(sorted(order) == list(range(len(order))) != order for order in orders)
+    beginnings = {tuple(row for row in order if row < 10) for order in orders}
+    assert len(beginnings) == len(orders)
 
 
 def test_a_pool_may_be_given_as_draw():
@@ -38,8 +69,9 @@ def test_a_pool_may_be_given_as_draw():
     assert np.array_equal(inside.prototypes_, outside.prototypes_)
 
 
-def test_hard_classes_are_asked_more_often_than_easy_ones():
-    model = IncrementalNNClassifier(budget=90, batch_size=3, random_state=0).fit(X, Y)
+@pytest.mark.parametrize("query", ["thinning", "greedy"])
+def test_hard_classes_are_asked_more_often_than_easy_ones(query):
+    model = IncrementalNNClassifier(budget=90, batch_size=3, random_state=0, query=query).fit(X, Y)
     setosa, versicolor, virginica = model.history_.class_counts[-1]
     assert setosa < min(versicolor, virginica)
 
@@ -50,6 +82,21 @@ def test_asking_by_priors_keeps_shares():
         query="priors",
     ).fit()  # fmt: skip
     assert model.history_.class_counts[-1].tolist() == [25, 75]
+
+
+@pytest.mark.parametrize("query", ["thinning", "greedy", "priors"])
+@pytest.mark.parametrize("initial", [1, 5])
+def test_a_pool_of_one_class_is_learnt(query, initial):
+    model = IncrementalNNClassifier(query=query, initial=initial, batch_size=7, random_state=0)
+    assert model.fit(X[:30], Y[:30]).history_.class_counts[-1].tolist() == [30]
+    assert model.predict(X[-1:]).tolist() == [0]
+
+
+@pytest.mark.parametrize("query", ["thinning", "greedy", "priors"])
+def test_every_query_uses_up_an_uneven_pool(query):
+    rows = np.r_[0:1, 50:53, 100:150]
+    model = IncrementalNNClassifier(query=query, random_state=0).fit(X[rows], Y[rows])
+    assert model.history_.class_counts[-1].tolist() == [1, 3, 50]
 
 
 def test_a_class_that_runs_out_is_not_asked_again():
@@ -119,14 +166,14 @@ def test_ctrl_c_keeps_what_was_learnt():
             raise KeyboardInterrupt
         return give(label, count)
 
-    model = IncrementalNNClassifier(draw, classes=[0, 1, 2], budget=500)
+    model = IncrementalNNClassifier(draw, classes=[0, 1, 2], budget=500, shuffle=False)
     with pytest.warns(UserWarning, match="stopped by Ctrl-C after 35 of 500 examples"):
         assert model.fit() is model
     assert model.interrupted_
     assert len(model.samples_) == 35 == model.history_.n_samples[-1]
     condensed = CondensedReduced().fit(model.samples_, model.sample_labels_)
     assert np.array_equal(model.prototypes_, condensed.prototypes_)
-    assert model.predict([[2.0, 2.0]]).tolist() == [2]
+    assert model.predict([[3.0, 3.0]]).tolist() == [2]
 
 
 def test_ctrl_c_during_learning_leaves_the_last_complete_step(monkeypatch):
@@ -192,7 +239,8 @@ def asking(draw=None, X=None, y=None, eval_set=None, **parameters):
         (asking(X=X, y=Y, initial=0), ["initial", "1", "0"]),
         (asking(X=X, y=Y, budget=2), ["budget", "3", "150", "2"]),
         (asking(X=X, y=Y, budget=151), ["budget", "150", "151"]),
-        (asking(X=X, y=Y, query="random"), ["query", "greedy", "priors", "random"]),
+        (asking(X=X, y=Y, query="random"), ["query", "greedy", "priors", "thinning", "random"]),
+        (asking(X=X, y=Y, shuffle=1), ["shuffle", "True", "False", "1"]),
         (asking(X=X, y=Y, reduce="all"), ["reduce", "all"]),
         (asking(X=X, y=Y, complexity="fast"), ["complexity", "fast"]),
         (asking(X=X, y=Y, priors=[1, 2]), ["priors", "3"]),
