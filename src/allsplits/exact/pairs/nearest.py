@@ -1,0 +1,125 @@
+"""1-NN, any number of classes: E[S²] from the prefixes that two rows share.
+
+Let ρ_r tell whether the r-th neighbour of a sample is of its class, and P_r be the sample itself
+and its first r neighbours. The sample is held out and right with
+
+    Σ_r (ρ_(r+1) - ρ_r) · [all of P_r are held out],        ρ_0 = 0,
+
+where only ranks count at which ρ changes. Two samples i and j are both held out and both right with
+the product of two such sums,
+
+    Σ_(r, s) (ρ_(r+1) - ρ_r) (σ_(s+1) - σ_s) · P(all of P_r ∪ Q_s are held out),
+
+and that chance depends on the numbers of samples of each pool in P_r ∪ Q_s alone. In two folds
+f and g of a run, i is right in f and j in g with P(P_r in f, Q_s in g): 0 if the prefixes share a
+sample. A pair costs the product of its numbers of changes; all n²/2 pairs are summed.
+
+Rows are cut where the chance that nobody nearer is in training falls below the tolerance.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._threads import map_row_ranges
+from allsplits.exact.pairs._kernels_nearest import (
+    count_changes,
+    empty_changes,
+    fill_changes,
+    held_out_and_right,
+    sum_pairs,
+)
+from allsplits.exact.pairs.kernel_types import Changes, FoldMoments, Lists, SplitMoments
+from allsplits.exact.pairs.runs import Runs
+
+Floats = NDArray[np.float64]
+#: Nanoseconds for a pair, and for a pair of changes, a draw and a pool.
+_PAIR, _STEP = 60.0, 3.0
+
+
+def find_changes(lists: Lists, n_pools: int) -> Changes:
+    """Where the rows change between right and wrong."""
+    numbers = np.zeros(len(lists.indptr), dtype=np.int64)
+    count_changes(lists, numbers)
+    changes = empty_changes(np.cumsum(numbers), n_pools)
+    fill_changes(lists, changes)
+    return changes
+
+
+def nearest_seconds(changes: Changes, runs: Runs) -> float:
+    """What the pairs take on one core, roughly."""
+    n = len(changes.indptr) - 1
+    each = len(changes.lengths) / n
+    kinds = len(runs.draws) + len(runs.across)
+    pools = min(4, len(runs.sizes))
+    return 1e-9 * n * n / 2 * (_PAIR + _STEP * each * each * kinds * pools)
+
+
+def nearest_moments(
+    lists: Lists, changes: Changes, runs: Runs, n_threads: int
+) -> tuple[float, float]:
+    """(E[S], E[S²]) of a run."""
+    split, folds = _split_moments(changes, runs), _fold_moments(changes, runs)
+    n = len(lists.pools)
+    right = np.empty((len(runs.draws), n))
+    held_out_and_right(changes, split, right)
+    mean = second = 0.0
+    for draw, one in zip(runs.draws, right, strict=True):
+        weights = runs.weights(draw)
+        mean += float(draw.share) * float(_floats(weights.apart)[runs.pools] @ one)
+        alone = _floats(weights.alone)[runs.pools] @ one
+        second += float(runs.times_in_split(draw)) * float(alone)
+    pairs = np.zeros(n)
+
+    def some(start: int, stop: int) -> None:
+        sum_pairs(lists, changes, split, folds, start, stop, pairs)
+
+    if len(changes.lengths):
+        map_row_ranges(some, n, n_threads, smallest=8)
+    return mean, second + float(pairs.sum())
+
+
+def _floats(values: list[Fraction]) -> Floats:
+    return np.array([float(value) for value in values])
+
+
+def _split_moments(changes: Changes, runs: Runs) -> SplitMoments:
+    most = 2 * int(changes.counts.max(initial=0)) + 1
+    held_out = np.zeros((len(runs.draws), len(runs.sizes), most))
+    for table, draw in zip(held_out, runs.draws, strict=True):
+        for line, size, held in zip(table, runs.sizes, runs.held_out(draw), strict=True):
+            line[:] = _all_chosen(size, held, most)
+    weights = [runs.weights(draw) for draw in runs.draws]
+    return SplitMoments(
+        held_out,
+        np.array([_floats(one.apart) for one in weights]),
+        np.array([_floats(one.together) for one in weights]),
+        _floats([runs.times_in_split(draw) for draw in runs.draws]),
+    )
+
+
+def _fold_moments(changes: Changes, runs: Runs) -> FoldMoments:
+    most = int(changes.counts.max(initial=0)) + 1
+    n_pairs, n_pools = len(runs.across), len(runs.sizes)
+    apart = np.zeros((n_pairs, n_pools, most, most))
+    first, second = np.zeros((2, n_pairs, n_pools))
+    for pair, (a, b, times) in enumerate(runs.across):
+        one, other = runs.draws[a], runs.draws[b]
+        first[pair] = float(times) * _floats(runs.units(one))
+        second[pair] = _floats(runs.units(other))
+        for c, size in enumerate(runs.sizes):
+            inside = _all_chosen(size, one.test[c], most)
+            for m in range(min(most, size + 1)):
+                # Given that m samples are in the first fold, the second one is drawn from the rest.
+                apart[pair, c, m] = inside[m] * _all_chosen(size - m, other.test[c], most)
+    return FoldMoments(apart, first, second)
+
+
+def _all_chosen(size: int, chosen: int, most: int) -> Floats:
+    """Chance that m given ones are among `chosen` of `size`, for m < most."""
+    m = np.arange(most - 1)
+    ratios = np.where(m < min(chosen, size), (chosen - m) / np.maximum(size - m, 1), 0.0)
+    return np.concatenate([[1.0], np.cumprod(ratios)])
