@@ -13,9 +13,10 @@ NOWHERE = 1 << 40
 def count_changes(lists, out):
     """out[i + 1] = how many changes row i has."""
     for i in range(len(out) - 1):
+        own = lists.labels[lists.owners[i]]
         before, number = False, 0
         for e in range(lists.indptr[i], lists.indptr[i + 1]):
-            right = lists.labels[lists.neighbors[e]] == lists.labels[i]
+            right = lists.labels[lists.neighbors[e]] == own
             if right != before:
                 number += 1
             before = right
@@ -27,13 +28,14 @@ def fill_changes(lists, changes):
     """Lengths, steps and counts of the changes of all rows."""
     counts = np.zeros(changes.counts.shape[1], dtype=np.int64)
     for i in range(len(changes.indptr) - 1):
+        owner = lists.owners[i]
         counts[:] = 0
-        counts[lists.pools[i]] = 1
+        counts[lists.pools[owner]] = 1
         before, place = False, changes.indptr[i]
         first = lists.indptr[i]
         for e in range(first, lists.indptr[i + 1]):
             item = lists.neighbors[e]
-            right = lists.labels[item] == lists.labels[i]
+            right = lists.labels[item] == lists.labels[owner]
             if right != before:
                 changes.lengths[place] = e - first
                 changes.steps[place] = 1.0 if right else -1.0
@@ -45,7 +47,7 @@ def fill_changes(lists, changes):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def held_out_and_right(changes, split, out):
-    """out[draw, i] = P(sample i is held out, and right)."""
+    """out[draw, i] = P(the sample of row i is held out, and right)."""
     n_pools = changes.counts.shape[1]
     for draw in range(len(split.times)):
         for i in range(len(changes.indptr) - 1):
@@ -62,7 +64,7 @@ def held_out_and_right(changes, split, out):
 def mark_row(lists, i, ranks, erase):
     """Write down where each sample stands in row i, itself at rank 0; or forget it."""
     first = lists.indptr[i]
-    ranks[i] = NOWHERE if erase else 0
+    ranks[lists.owners[i]] = NOWHERE if erase else 0
     for e in range(first, lists.indptr[i + 1]):
         ranks[lists.neighbors[e]] = NOWHERE if erase else e - first + 1
 
@@ -80,11 +82,13 @@ def _active_pools(changes, i, j, active):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _in_a_split(split, one, other, shared, active, a, b):
+def _in_a_split(split, one, other, shared, active, a, b, same):
     """Σ over draws of weight · P(all samples of both prefixes are held out)."""
     total = 0.0
     for draw in range(len(split.times)):
-        if a == b:
+        if same:
+            chance = split.times[draw] * split.alone[draw, a]
+        elif a == b:
             chance = split.times[draw] * split.together[draw, a]
         else:
             chance = split.times[draw] * split.apart[draw, a] * split.apart[draw, b]
@@ -108,34 +112,36 @@ def _in_two_folds(folds, one, other, active, a, b):
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _pair(lists, changes, split, folds, ranks, shared, active, i, j):
-    """What the pair (i, j) adds to E[S²]; ranks holds row i."""
+    """What the rows i and j add to E[S²] if they count 1; ranks holds row i."""
     start, stop = changes.indptr[i], changes.indptr[i + 1]
     if start == stop or changes.indptr[j] == changes.indptr[j + 1]:
         return 0.0
     active = active[: _active_pools(changes, i, j, active)]
     shared[: stop - start] = 0
     total, position, first = 0.0, 0, lists.indptr[j]
+    owner, other_owner = lists.owners[i], lists.owners[j]
+    a, b, same = lists.pools[owner], lists.pools[other_owner], owner == other_owner
     for y in range(changes.indptr[j], changes.indptr[j + 1]):
         while position <= changes.lengths[y]:
-            item = j if position == 0 else lists.neighbors[first + position - 1]
+            item = other_owner if position == 0 else lists.neighbors[first + position - 1]
             for x in range(start, stop):
                 if ranks[item] <= changes.lengths[x]:
                     shared[x - start, lists.pools[item]] += 1
             position += 1
         for x in range(start, stop):
             one, other, both = changes.counts[x], changes.counts[y], shared[x - start]
-            value = _in_a_split(split, one, other, both, active, lists.pools[i], lists.pools[j])
+            value = _in_a_split(split, one, other, both, active, a, b, same)
             if len(folds.first) > 0 and both.sum() == 0:
-                value += _in_two_folds(folds, one, other, active, lists.pools[i], lists.pools[j])
+                value += _in_two_folds(folds, one, other, active, a, b)
             total += changes.steps[x] * changes.steps[y] * value
     return total
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def sum_pairs(lists, changes, split, folds, start, stop, out):
-    """out[i] = what the pairs of i with the next half of all samples, in a circle, add."""
+    """out[i] = what the pairs of row i with the next half of all rows, in a circle, add."""
     n = len(changes.indptr) - 1
-    ranks = np.full(n, NOWHERE)
+    ranks = np.full(len(lists.pools), NOWHERE)
     most = np.max(np.diff(changes.indptr))
     shared = np.zeros((most, changes.counts.shape[1]), dtype=np.int64)
     active = np.empty(changes.counts.shape[1], dtype=np.int64)
@@ -143,12 +149,13 @@ def sum_pairs(lists, changes, split, folds, start, stop, out):
         mark_row(lists, i, ranks, False)
         total = 0.0
         for step in range(1, n // 2 + 1):
-            # In an even circle the sample opposite is met once.
+            # In an even circle the row opposite is met once.
             if 2 * step == n and 2 * i >= n:
                 break
             j = (i + step) % n
-            total += _pair(lists, changes, split, folds, ranks, shared, active, i, j)
-        out[i] = 2.0 * total
+            pair = _pair(lists, changes, split, folds, ranks, shared, active, i, j)
+            total += lists.shares[j] * pair
+        out[i] = 2.0 * lists.shares[i] * total
         mark_row(lists, i, ranks, True)
 
 

@@ -10,13 +10,16 @@ Ints = NDArray[np.int64]
 
 
 class Lists(NamedTuple):
-    """Neighbours of all samples, nearest first: row i has the entries indptr[i]:indptr[i + 1].
+    """Neighbours, nearest first: row i has the entries indptr[i]:indptr[i + 1].
 
-    `pools` has the pool of each sample, `labels` its class.
+    A row is one order of the neighbours of the sample owners[i], and counts shares[i]: the shares
+    of the rows of a sample add up to 1. `pools` has the pool of each sample, `labels` its class.
     """
 
     indptr: Ints
     neighbors: NDArray[np.int32]
+    owners: Ints
+    shares: Floats
     pools: NDArray[np.int32]
     labels: NDArray[np.int32]
 
@@ -44,13 +47,16 @@ class SplitMoments(NamedTuple):
         Chance that m given samples of a pool are all held out.
     apart : array of shape (draws, pools)
     together : array of shape (draws, pools)
+    alone : array of shape (draws, pools)
     times : array of shape (draws,)
-        A pair counts times · apart · apart if its pools differ, times · together if not.
+        A pair counts times · apart · apart if its pools differ, times · together if they do not,
+        and times · alone if both rows are of one sample.
     """
 
     held_out: Floats
     apart: Floats
     together: Floats
+    alone: Floats
     times: Floats
 
 
@@ -75,15 +81,17 @@ class Race(NamedTuple):
 
     Attributes
     ----------
-    wanted, lost : array of shape (variants, classes)
-        By class; a vote that may end even is the mean of two variants, one for each class.
+    wanted, lost : array of shape (rows,)
     choose : array of shape (items + 1, voters + 1)
         Binomial coefficients.
     by_class : bool
         Whether the law draws from each class.
-    chances : array of shape (classes, classes, tables, items + 1, drawn + 1)
-        For the classes of both rows: chance that of t given samples d given ones are in training,
-        given that both are held out. One table for all samples, or one for each class.
+    chances : array of shape (kinds, tables, items + 1, drawn + 1)
+        Chance that of t given samples d given ones are in training and no others, given that both
+        rows' samples are held out: one table for all samples, or one for each class. The kind of
+        two rows is 2 · class + class, or 4 + class if they are rows of one sample.
+    weights : array of shape (kinds,)
+        What two rows count.
     """
 
     wanted: Ints
@@ -91,3 +99,25 @@ class Race(NamedTuple):
     choose: Floats
     by_class: bool
     chances: Floats
+    weights: Floats
+
+
+class Cell(NamedTuple):
+    """Samples of one class in the prefixes of two rows, the deciding ones taken out.
+
+    Attributes
+    ----------
+    one, other, both : int
+        How many are in the first prefix alone, in the second alone, in both.
+    fixed_one, fixed_other : int
+        Deciding samples of the other row that vote here.
+    deciding : int
+        Deciding samples of this class.
+    """
+
+    one: int
+    other: int
+    both: int
+    fixed_one: int
+    fixed_other: int
+    deciding: int

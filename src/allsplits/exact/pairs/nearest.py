@@ -63,15 +63,17 @@ def nearest_moments(
 ) -> tuple[float, float]:
     """(E[S], E[S²]) of a run."""
     split, folds = _split_moments(changes, runs), _fold_moments(changes, runs)
-    n = len(lists.pools)
+    n = len(lists.owners)
     right = np.empty((len(runs.draws), n))
     held_out_and_right(changes, split, right)
+    pools = runs.pools[lists.owners]
     mean = second = 0.0
-    for draw, one in zip(runs.draws, right, strict=True):
-        weights = runs.weights(draw)
-        mean += float(draw.share) * float(_floats(weights.apart)[runs.pools] @ one)
-        alone = _floats(weights.alone)[runs.pools] @ one
-        second += float(runs.times_in_split(draw)) * float(alone)
+    for number, draw in enumerate(runs.draws):
+        once = lists.shares * right[number]
+        mean += float(draw.share) * float(split.apart[number, pools] @ once)
+        # A row with itself; with the other rows of its sample it is a pair.
+        twice = split.alone[number, pools] @ (lists.shares * once)
+        second += split.times[number] * float(twice)
     pairs = np.zeros(n)
 
     def some(start: int, stop: int) -> None:
@@ -97,6 +99,7 @@ def _split_moments(changes: Changes, runs: Runs) -> SplitMoments:
         held_out,
         np.array([_floats(one.apart) for one in weights]),
         np.array([_floats(one.together) for one in weights]),
+        np.array([_floats(one.alone) for one in weights]),
         _floats([runs.times_in_split(draw) for draw in runs.draws]),
     )
 
