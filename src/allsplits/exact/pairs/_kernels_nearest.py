@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from allsplits.exact.pairs.kernel_types import Changes
+from allsplits.exact.pairs.kernel_types import PairWork
 
 #: The rank of a sample that is not in a row.
 NOWHERE = 1 << 40
@@ -55,7 +55,7 @@ def held_out_and_right(changes, split, out):
             for x in range(changes.indptr[i], changes.indptr[i + 1]):
                 chance = changes.steps[x]
                 for c in range(n_pools):
-                    chance *= split.held_out[draw, c, changes.counts[x, c]]
+                    chance *= split.held_out[c, changes.counts[x, c], draw]
                 total += chance
             out[draw, i] = total
 
@@ -67,6 +67,19 @@ def mark_row(lists, i, ranks, erase):
     ranks[lists.owners[i]] = NOWHERE if erase else 0
     for e in range(first, lists.indptr[i + 1]):
         ranks[lists.neighbors[e]] = NOWHERE if erase else e - first + 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _work(lists, changes, n_pools, n_kinds):
+    """Work space for the pairs of a row."""
+    most = np.max(np.diff(changes.indptr))
+    return PairWork(
+        np.full(len(lists.pools), NOWHERE),
+        np.zeros((most, n_pools + 1), dtype=np.int64),
+        np.empty(n_pools, dtype=np.int64),
+        np.empty(n_kinds),
+        np.empty(n_kinds),
+    )
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -82,84 +95,132 @@ def _active_pools(changes, i, j, active):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _in_a_split(split, one, other, shared, active, a, b, same):
-    """Σ over draws of weight · P(all samples of both prefixes are held out)."""
-    total = 0.0
-    for draw in range(len(split.times)):
-        if same:
-            chance = split.times[draw] * split.alone[draw, a]
+def _weigh(lists, split, folds, i, j, kinds):
+    """What rows i and j count in each kind of pair: within splits, then in two folds."""
+    owner, other = lists.owners[i], lists.owners[j]
+    a, b = lists.pools[owner], lists.pools[other]
+    n_draws = len(split.times)
+    for draw in range(n_draws):
+        kinds[draw] = split.times[draw]
+        if owner == other:
+            kinds[draw] *= split.alone[draw, a]
         elif a == b:
-            chance = split.times[draw] * split.together[draw, a]
+            kinds[draw] *= split.together[draw, a]
         else:
-            chance = split.times[draw] * split.apart[draw, a] * split.apart[draw, b]
-        for c in active:
-            chance *= split.held_out[draw, c, one[c] + other[c] - shared[c]]
-        total += chance
-    return total
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _in_two_folds(folds, one, other, active, a, b):
-    """Σ over pairs of folds of weight · P(one prefix in the first, the other in the second)."""
-    total = 0.0
+            kinds[draw] *= split.apart[draw, a] * split.apart[draw, b]
     for pair in range(len(folds.first)):
-        chance = folds.first[pair, a] * folds.second[pair, b]
-        for c in active:
-            chance *= folds.apart[pair, c, one[c], other[c]]
-        total += chance
-    return total
+        kinds[n_draws + pair] = folds.first[pair, a] * folds.second[pair, b]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _pair(lists, changes, split, folds, ranks, shared, active, i, j):
-    """What the rows i and j add to E[S²] if they count 1; ranks holds row i."""
-    start, stop = changes.indptr[i], changes.indptr[i + 1]
-    if start == stop or changes.indptr[j] == changes.indptr[j + 1]:
-        return 0.0
-    active = active[: _active_pools(changes, i, j, active)]
-    shared[: stop - start] = 0
-    total, position, first = 0.0, 0, lists.indptr[j]
-    owner, other_owner = lists.owners[i], lists.owners[j]
-    a, b, same = lists.pools[owner], lists.pools[other_owner], owner == other_owner
-    for y in range(changes.indptr[j], changes.indptr[j + 1]):
-        while position <= changes.lengths[y]:
-            item = other_owner if position == 0 else lists.neighbors[first + position - 1]
+def _share(lists, changes, work, i, j, y, position):
+    """Count who of row j, up to its change y, is in the prefixes of row i, whose ranks are held.
+
+    Returns how far row j has been read; its sample itself is its first entry.
+    """
+    start, stop, first = changes.indptr[i], changes.indptr[i + 1], lists.indptr[j]
+    while position <= changes.lengths[y]:
+        item = lists.owners[j] if position == 0 else lists.neighbors[first + position - 1]
+        rank = work.ranks[item]
+        if rank < NOWHERE:
             for x in range(start, stop):
-                if ranks[item] <= changes.lengths[x]:
-                    shared[x - start, lists.pools[item]] += 1
-            position += 1
-        for x in range(start, stop):
-            one, other, both = changes.counts[x], changes.counts[y], shared[x - start]
-            value = _in_a_split(split, one, other, both, active, a, b, same)
-            if len(folds.first) > 0 and both.sum() == 0:
-                value += _in_two_folds(folds, one, other, active, a, b)
-            total += changes.steps[x] * changes.steps[y] * value
+                if rank <= changes.lengths[x]:
+                    work.shared[x - start, lists.pools[item]] += 1
+                    work.shared[x - start, work.shared.shape[1] - 1] += 1
+        position += 1
+    return position
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _joint(changes, split, folds, work, x, y, row, n_active):
+    """Σ over kinds of pairs of weight · P(the prefixes at x and y are held out)."""
+    n_draws, n_pairs, counts = len(split.times), len(folds.first), changes.counts
+    shared, lanes = work.shared, work.lanes
+    apart = shared[row, shared.shape[1] - 1] == 0
+    n_lanes = n_draws + n_pairs if apart else n_draws
+    for lane in range(n_lanes):
+        lanes[lane] = work.kinds[lane]
+    for place in range(n_active):
+        c = work.active[place]
+        one, other = counts[x, c], counts[y, c]
+        m = one + other - shared[row, c]
+        for draw in range(n_draws):
+            lanes[draw] *= split.held_out[c, m, draw]
+        if apart:
+            for pair in range(n_pairs):
+                lanes[n_draws + pair] *= folds.apart[c, one, other, pair]
+    total = 0.0
+    for lane in range(n_lanes):
+        total += lanes[lane]
     return total
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def sum_pairs(lists, changes, split, folds, start, stop, out):
     """out[i] = what the pairs of row i with the next half of all rows, in a circle, add."""
-    n = len(changes.indptr) - 1
-    ranks = np.full(len(lists.pools), NOWHERE)
-    most = np.max(np.diff(changes.indptr))
-    shared = np.zeros((most, changes.counts.shape[1]), dtype=np.int64)
-    active = np.empty(changes.counts.shape[1], dtype=np.int64)
+    n, n_pools = len(changes.indptr) - 1, changes.counts.shape[1]
+    work = _work(lists, changes, n_pools, len(split.times) + len(folds.first))
     for i in range(start, stop):
-        mark_row(lists, i, ranks, False)
-        total = 0.0
+        mark_row(lists, i, work.ranks, False)
+        first, last, total = changes.indptr[i], changes.indptr[i + 1], 0.0
         for step in range(1, n // 2 + 1):
             # In an even circle the row opposite is met once.
-            if 2 * step == n and 2 * i >= n:
+            if first == last or (2 * step == n and 2 * i >= n):
                 break
             j = (i + step) % n
-            pair = _pair(lists, changes, split, folds, ranks, shared, active, i, j)
+            if changes.indptr[j] == changes.indptr[j + 1]:
+                continue
+            n_active = _active_pools(changes, i, j, work.active)
+            _weigh(lists, split, folds, i, j, work.kinds)
+            work.shared[: last - first] = 0
+            position, pair = 0, 0.0
+            for y in range(changes.indptr[j], changes.indptr[j + 1]):
+                position = _share(lists, changes, work, i, j, y, position)
+                for x in range(first, last):
+                    value = _joint(changes, split, folds, work, x, y, x - first, n_active)
+                    pair += changes.steps[x] * changes.steps[y] * value
             total += lists.shares[j] * pair
         out[i] = 2.0 * lists.shares[i] * total
-        mark_row(lists, i, ranks, True)
+        mark_row(lists, i, work.ranks, True)
 
 
-def empty_changes(indptr, n_pools):
-    """Room for the changes that rows have."""
-    n = int(indptr[-1])
-    return Changes(indptr, np.empty(n, np.int64), np.empty(n), np.empty((n, n_pools), np.int64))
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _excess(lists, changes, one_pool, work, i, j):
+    """What rows i and j add beyond what they would if they shared nobody."""
+    first, last = changes.indptr[i], changes.indptr[i + 1]
+    same = lists.owners[i] == lists.owners[j]
+    work.shared[: last - first] = 0
+    position, total = 0, 0.0
+    for y in range(changes.indptr[j], changes.indptr[j + 1]):
+        position = _share(lists, changes, work, i, j, y, position)
+        for x in range(first, last):
+            both = work.shared[x - first, 0]
+            if both > 0:
+                one, other = changes.counts[x, 0], changes.counts[y, 0]
+                if same:
+                    value = one_pool.alone[one + other - both]
+                else:
+                    value = one_pool.together[one + other - both]
+                value -= one_pool.together[one + other] + one_pool.folds[one, other]
+                total += changes.steps[x] * changes.steps[y] * value
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def sum_excess_one_pool(lists, changes, one_pool, start, stop, out):
+    """out[i] = what row i with itself and with the next half of all rows adds."""
+    n = len(changes.indptr) - 1
+    work = _work(lists, changes, 1, 0)
+    for i in range(start, stop):
+        mark_row(lists, i, work.ranks, False)
+        total = 0.0
+        for step in range(n // 2 + 1):
+            # In an even circle the row opposite is met once.
+            if step > 0 and 2 * step == n and 2 * i >= n:
+                break
+            j = (i + step) % n
+            times = 1.0 if step == 0 else 2.0
+            excess = _excess(lists, changes, one_pool, work, i, j)
+            total += times * lists.shares[j] * excess
+        out[i] = lists.shares[i] * total
+        mark_row(lists, i, work.ranks, True)

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 from allsplits.exact.pairs._kernels_nearest import NOWHERE, mark_row
-from allsplits.exact.pairs.kernel_types import Cell
+from allsplits.exact.pairs.kernel_types import Cell, Needs, RaceWork
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -32,14 +32,15 @@ def tally_rows(lists, race, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _ways(cell, least, most, other_least, other_most, choose, ways):
+def _ways(cell, need, choose, ways):
     """ways[d] = number of ways to draw d of the samples of one class, as both rows need them.
 
-    From `least` to `most` vote in the first row, likewise in the second; returns the largest d.
+    Returns the largest d, -1 if there is no way.
     """
     top = -1
-    least, most = least - cell.fixed_one, most - cell.fixed_one
-    other_least, other_most = other_least - cell.fixed_other, other_most - cell.fixed_other
+    least, most = need.least - cell.fixed_one, need.most - cell.fixed_one
+    other_least = need.other_least - cell.fixed_other
+    other_most = need.other_most - cell.fixed_other
     for e in range(min(cell.both, most, other_most) + 1):
         p_most, q_most = min(cell.one, most - e), min(cell.other, other_most - e)
         p_least, q_least = max(0, least - e), max(0, other_least - e)
@@ -56,44 +57,41 @@ def _ways(cell, least, most, other_least, other_most, choose, ways):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _decided(race, kind, i, j, owns, zero, one, ways):
-    """P(row i is won with one deciding sample, row j with another), from the cells of classes."""
-    tops = np.empty(2, dtype=np.int64)
-    for c in range(2):
-        # The row's own class has all but the deciding voter, the other too few to win.
-        cell = zero if c == 0 else one
-        wins, other_wins = owns[0] == c, owns[1] == c
-        most = race.wanted[i] - 1 if wins else race.lost[i] - 1
-        other_most = race.wanted[j] - 1 if other_wins else race.lost[j] - 1
-        least = most if wins else 0
-        other_least = other_most if other_wins else 0
-        tops[c] = _ways(cell, least, most, other_least, other_most, race.choose, ways[c])
-        if tops[c] < 0:
-            return 0.0
+def _needs(lists, race, i, j, c):
+    """Voters of class c that rows i and j need before they are decided.
+
+    The row's own class has all but the deciding voter, the other class too few to win.
+    """
+    wins = lists.labels[lists.owners[i]] == c
+    other_wins = lists.labels[lists.owners[j]] == c
+    most = race.wanted[i] - 1 if wins else race.lost[i] - 1
+    other_most = race.wanted[j] - 1 if other_wins else race.lost[j] - 1
+    return Needs(most if wins else 0, most, other_most if other_wins else 0, other_most)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _decided(race, kind, zero, one, zero_needs, one_needs, ways):
+    """P(both rows are won at their deciding samples), from the cells of the two classes."""
+    top = _ways(zero, zero_needs, race.choose, ways[0])
+    if top < 0:
+        return 0.0
+    top_1 = _ways(one, one_needs, race.choose, ways[1])
     t0 = zero.one + zero.other + zero.both + zero.deciding
     t1 = one.one + one.other + one.both + one.deciding
     if race.by_class:
         chance = chance_1 = 0.0
-        for d in range(tops[0] + 1):
+        for d in range(top + 1):
             chance += ways[0, d] * race.chances[kind, 0, t0, zero.deciding + d]
-        for d in range(tops[1] + 1):
+        for d in range(top_1 + 1):
             chance_1 += ways[1, d] * race.chances[kind, 1, t1, one.deciding + d]
         return chance * chance_1
     total, deciding = 0.0, zero.deciding + one.deciding
-    for d in range(tops[0] + 1):
-        for d1 in range(tops[1] + 1):
-            chance = race.chances[kind, 0, t0 + t1, deciding + d + d1]
-            total += ways[0, d] * ways[1, d1] * chance
+    for d in range(top + 1):
+        some = 0.0
+        for d1 in range(top_1 + 1):
+            some += ways[1, d1] * race.chances[kind, 0, t0 + t1, deciding + d + d1]
+        total += ways[0, d] * some
     return total
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _apart(race, kind, i, j, owns, met, other_met, ways):
-    """The same if the two rows shared nobody: what the tally has counted."""
-    a, b = owns[0], owns[1]
-    zero = Cell(met[0], other_met[0], 0, 0, 0, int(a == 0) + int(b == 0))
-    one = Cell(met[1], other_met[1], 0, 0, 0, int(a == 1) + int(b == 1))
-    return _decided(race, kind, i, j, owns, zero, one, ways)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -113,76 +111,83 @@ def _find_shared(lists, j, ranks, places):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _along_row(lists, race, i, j, s, low, ranks, places, seen, ways):
+def _cell(c, met, seen, both, at_u, at_v, met_in):
+    """The samples of class c: `met` in one prefix, `seen` in the other, `both` in both.
+
+    at_u and at_v are the classes of the deciding samples. met_in tells whether v is in the prefix
+    of the first row, u in that of the second, and whether u and v are the same.
+    """
+    v_votes = int(met_in[0] and at_v == c)
+    u_votes = int(met_in[1] and at_u == c)
+    deciding = int(at_u == c) + int(at_v == c and not met_in[2])
+    return Cell(met - both - v_votes, seen - both - u_votes, both, v_votes, u_votes, deciding)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _along_row(lists, race, work, i, j, s, low, seen):
     """Σ over deciding ranks r ≥ low of row i, for the deciding rank s of row j, of the excess.
 
-    seen[0] counts the first s - 1 of row j by class, seen[1] the same without the sample of i.
+    `seen` has the first s - 1 of row j by class, then the same without the sample of row i.
     """
     owner, other_owner = lists.owners[i], lists.owners[j]
-    owns = (lists.labels[owner], lists.labels[other_owner])
-    kind = 2 * owns[0] + owns[1]
-    near_kind = 4 + owns[0] if owner == other_owner else kind
+    own, other_own = lists.labels[owner], lists.labels[other_owner]
+    kind = 2 * own + other_own
+    near_kind = 4 + own if owner == other_owner else kind
+    zero_needs, one_needs = _needs(lists, race, i, j, 0), _needs(lists, race, i, j, 1)
     v = lists.neighbors[lists.indptr[j] + s - 1]
-    met = np.zeros(2, dtype=np.int64)
-    both = np.zeros(2, dtype=np.int64)
-    gone = np.zeros(2, dtype=np.int64)
-    total, first = 0.0, lists.indptr[i]
+    met_0 = met_1 = both_0 = both_1 = gone_0 = gone_1 = 0
+    total, first, apart = 0.0, lists.indptr[i], (False, False, False)
     for r in range(1, lists.indptr[i + 1] - first + 1):
         u = lists.neighbors[first + r - 1]
-        label = lists.labels[u]
-        if r >= low and label == owns[0] and met[label] >= race.wanted[i] - 1:
-            total -= race.weights[kind] * _apart(race, kind, i, j, owns, met, seen[0], ways)
+        label, shared = lists.labels[u], work.places[r] < s
+        if r >= low and label == own and (met_1 if own else met_0) >= race.wanted[i] - 1:
+            zero = _cell(0, met_0, seen[0], 0, own, other_own, apart)
+            one = _cell(1, met_1, seen[1], 0, own, other_own, apart)
+            far = _decided(race, kind, zero, one, zero_needs, one_needs, work.ways)
+            total -= race.weights[kind] * far
             if u != other_owner and v != owner:
-                fixed_one = ranks[v] < r
-                fixed_other = places[r] < s
-                new = 0 if u == v else 1
-                at_u, at_v = label, lists.labels[v]
-                zero = Cell(
-                    met[0] - gone[0] - both[0] - (fixed_one and at_v == 0),
-                    seen[1, 0] - both[0] - (fixed_other and at_u == 0),
-                    both[0],
-                    int(fixed_one and at_v == 0),
-                    int(fixed_other and at_u == 0),
-                    int(at_u == 0) + new * int(at_v == 0),
-                )
-                one = Cell(
-                    met[1] - gone[1] - both[1] - (fixed_one and at_v == 1),
-                    seen[1, 1] - both[1] - (fixed_other and at_u == 1),
-                    both[1],
-                    int(fixed_one and at_v == 1),
-                    int(fixed_other and at_u == 1),
-                    int(at_u == 1) + new * int(at_v == 1),
-                )
-                found = _decided(race, near_kind, i, j, owns, zero, one, ways)
-                total += race.weights[near_kind] * found
-        met[label] += 1
-        if u == other_owner:
-            gone[label] += 1
-        if places[r] < s:
-            both[label] += 1
+                met_in = (work.ranks[v] < r, shared, u == v)
+                zero = _cell(0, met_0 - gone_0, seen[2], both_0, own, other_own, met_in)
+                one = _cell(1, met_1 - gone_1, seen[3], both_1, own, other_own, met_in)
+                near = _decided(race, near_kind, zero, one, zero_needs, one_needs, work.ways)
+                total += race.weights[near_kind] * near
+        if label:
+            met_1 += 1
+            gone_1 += u == other_owner
+            both_1 += shared
+        else:
+            met_0 += 1
+            gone_0 += u == other_owner
+            both_0 += shared
     return total
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _excess(lists, race, i, j, ranks, places, ways):
-    """What rows i and j add beyond what they would if they shared nobody; ranks holds row i."""
+def _excess(lists, race, work, i, j):
+    """What rows i and j add beyond what they would if they shared nobody."""
     length = lists.indptr[i + 1] - lists.indptr[i]
-    places[: length + 1] = NOWHERE
-    if not _find_shared(lists, j, ranks, places):
+    ranks = work.ranks
+    work.places[: length + 1] = NOWHERE
+    if not _find_shared(lists, j, ranks, work.places):
         return 0.0
     own = lists.labels[lists.owners[j]]
-    seen = np.zeros((2, 2), dtype=np.int64)
+    seen_0 = seen_1 = left_0 = left_1 = 0
     low, total, first = ranks[lists.owners[j]], 0.0, lists.indptr[j]
     for s in range(1, lists.indptr[j + 1] - first + 1):
         v = lists.neighbors[first + s - 1]
         label = lists.labels[v]
         # From the first shared rank on, prefixes share somebody.
         low = min(low, ranks[v])
-        if low <= length and label == own and seen[0, own] >= race.wanted[j] - 1:
-            total += _along_row(lists, race, i, j, s, low, ranks, places, seen, ways)
-        seen[0, label] += 1
-        if v != lists.owners[i]:
-            seen[1, label] += 1
+        enough = (seen_1 if own else seen_0) >= race.wanted[j] - 1
+        if low <= length and label == own and enough:
+            seen = (seen_0, seen_1, left_0, left_1)
+            total += _along_row(lists, race, work, i, j, s, low, seen)
+        if label:
+            seen_1 += 1
+            left_1 += v != lists.owners[i]
+        else:
+            seen_0 += 1
+            left_0 += v != lists.owners[i]
     return total
 
 
@@ -190,11 +195,13 @@ def _excess(lists, race, i, j, ranks, places, ways):
 def sum_excess(lists, race, start, stop, out):
     """out[i] = what row i with itself and with the next half of all rows, in a circle, adds."""
     n = len(lists.owners)
-    ranks = np.full(len(lists.pools), NOWHERE)
-    places = np.empty(len(lists.pools) + 1, dtype=np.int64)
-    ways = np.empty((2, race.chances.shape[-1]))
+    work = RaceWork(
+        np.full(len(lists.pools), NOWHERE),
+        np.empty(len(lists.pools) + 1, dtype=np.int64),
+        np.empty((2, race.chances.shape[-1])),
+    )
     for i in range(start, stop):
-        mark_row(lists, i, ranks, False)
+        mark_row(lists, i, work.ranks, False)
         total = 0.0
         for step in range(n // 2 + 1):
             # In an even circle the row opposite is met once.
@@ -202,6 +209,6 @@ def sum_excess(lists, race, start, stop, out):
                 break
             j = (i + step) % n
             times = 1.0 if step == 0 else 2.0
-            total += times * lists.shares[j] * _excess(lists, race, i, j, ranks, places, ways)
+            total += times * lists.shares[j] * _excess(lists, race, work, i, j)
         out[i] = lists.shares[i] * total
-        mark_row(lists, i, ranks, True)
+        mark_row(lists, i, work.ranks, True)

@@ -43,7 +43,7 @@ class SplitMoments(NamedTuple):
 
     Attributes
     ----------
-    held_out : array of shape (draws, pools, m + 1)
+    held_out : array of shape (pools, m + 1, draws)
         Chance that m given samples of a pool are all held out.
     apart : array of shape (draws, pools)
     together : array of shape (draws, pools)
@@ -65,7 +65,7 @@ class FoldMoments(NamedTuple):
 
     Attributes
     ----------
-    apart : array of shape (pairs, pools, m + 1, m + 1)
+    apart : array of shape (pools, m + 1, m + 1, pairs)
         Chance that m given samples of a pool are in the first fold and other m' in the second.
     first, second : array of shape (pairs, pools)
         What samples of the two folds count.
@@ -74,6 +74,46 @@ class FoldMoments(NamedTuple):
     apart: Floats
     first: Floats
     second: Floats
+
+
+class PairWork(NamedTuple):
+    """Work space for the pairs of one row.
+
+    Attributes
+    ----------
+    ranks : array of shape (samples,)
+        Where samples stand in the row.
+    shared : array of shape (changes, pools + 1)
+        Samples of the other row in each prefix of the row, by pool and in all.
+    active : array of shape (pools,)
+        The pools that matter; only the first entries are filled.
+    kinds : array
+        What the pair counts within each draw, then in each pair of folds.
+    lanes : array
+        A chance for each of them.
+    """
+
+    ranks: Ints
+    shared: Ints
+    active: Ints
+    kinds: Floats
+    lanes: Floats
+
+
+class OnePool(NamedTuple):
+    """Both kinds of moments where all samples are of one pool, what pairs count included.
+
+    Attributes
+    ----------
+    together, alone : array of shape (m + 1,)
+        All of m samples are held out in a split: of two samples, or of one.
+    folds : array of shape (m + 1, m + 1)
+        Prefixes of m and m' samples in two folds.
+    """
+
+    together: Floats
+    alone: Floats
+    folds: Floats
 
 
 class Race(NamedTuple):
@@ -121,3 +161,95 @@ class Cell(NamedTuple):
     fixed_one: int
     fixed_other: int
     deciding: int
+
+
+class Needs(NamedTuple):
+    """Voters of one class that the first and the second row need: at least, at most."""
+
+    least: int
+    most: int
+    other_least: int
+    other_most: int
+
+
+class RaceWork(NamedTuple):
+    """Work space for the pairs of one row.
+
+    Attributes
+    ----------
+    ranks : array of shape (samples,)
+        Where samples stand in the row.
+    places : array
+        Where those of the row stand in the other row.
+    ways : array of shape (classes, drawn + 1)
+        Ways to draw samples of each class.
+    """
+
+    ranks: Ints
+    places: Ints
+    ways: Floats
+
+
+class ReplayRows(NamedTuple):
+    """An order as the replay sees it; `weights` of the entries is empty where all weigh 1."""
+
+    indptr: Ints
+    neighbors: NDArray[np.int32]
+    tied: NDArray[np.bool_]
+    weights: Floats
+
+
+class ReplayVote(NamedTuple):
+    """How the k nearest make a prediction.
+
+    Attributes
+    ----------
+    k : int
+    average, share : bool
+        Whether tied neighbours are drawn, and tied classes share.
+    ranked, mean, weighted : bool
+        Which vote it is; none of them: equal votes for classes.
+    tolerance : float
+        Share of the lightest vote that two equal sums may differ by.
+    labels, targets : ndarray
+    """
+
+    k: int
+    average: bool
+    share: bool
+    ranked: bool
+    mean: bool
+    weighted: bool
+    tolerance: float
+    labels: NDArray[np.int32]
+    targets: Floats
+
+
+class ReplayRun(NamedTuple):
+    """One run: the fold of each sample (-1: it is not tested), its copies in training, its unit.
+
+    A sample votes in all folds but its own; units are what tested samples count in the score.
+    """
+
+    folds: NDArray[np.int32]
+    copies: NDArray[np.int32]
+    units: Floats
+
+
+class ReplayWork(NamedTuple):
+    """Work space of the replay.
+
+    Attributes
+    ----------
+    sums : array of shape (2, classes)
+        Votes of each class; or of means, the sum of targets and of weights. The second line has
+        those of voters at distance 0, who decide alone where weights are one over distance.
+    extremes : array of shape (3,)
+        The lightest and the heaviest vote, and the number of voters at distance 0.
+    state : array of shape (1,)
+        Of the random numbers.
+    """
+
+    sums: Floats
+    extremes: Floats
+    state: NDArray[np.uint64]

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from allsplits.exact.pairs.kernel_types import Lists
 from allsplits.orders import NeighborOrder
 
-#: A sample may have so many orders, and all samples together so many for each sample.
-MOST_ORDERS, MOST_ON_AVERAGE = 120, 4
+#: A sample may have so many orders, all samples together so many for each, or so many in all.
+MOST_ORDERS, MOST_ON_AVERAGE, FEW_ROWS = 720, 4, 2000
 #: The largest tie group with so few orders.
-_LARGEST = 5
+_LARGEST = 6
 
 
 def listed_orders(
@@ -49,7 +49,7 @@ def listed_orders(
                 return None
             mixed[row].append((start, stop))
     numbers = [prod(factorial(stop - start) for start, stop in groups) for groups in mixed]
-    if max(numbers) > MOST_ORDERS or sum(numbers) > max(MOST_ON_AVERAGE * n, MOST_ORDERS):
+    if max(numbers) > MOST_ORDERS or sum(numbers) > max(MOST_ON_AVERAGE * n, FEW_ROWS):
         return None
     rows: list[NDArray[np.int32]] = []
     for i, groups in enumerate(mixed):
@@ -78,9 +78,7 @@ def _mixed_groups(order: NeighborOrder, kinds: NDArray[Any]) -> Iterator[tuple[i
     yield from zip(rows.tolist(), starts.tolist(), stops.tolist(), strict=True)
 
 
-def _orders(
-    row: NDArray[np.int32], groups: list[tuple[int, int]]
-) -> list[NDArray[np.int32]]:
+def _orders(row: NDArray[np.int32], groups: list[tuple[int, int]]) -> list[NDArray[np.int32]]:
     """All orders of a row that ties allow."""
     rows = []
     for chosen in product(*(permutations(range(start, stop)) for start, stop in groups)):

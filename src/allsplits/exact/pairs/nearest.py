@@ -12,7 +12,11 @@ the product of two such sums,
 
 and that chance depends on the numbers of samples of each pool in P_r ∪ Q_s alone. In two folds
 f and g of a run, i is right in f and j in g with P(P_r in f, Q_s in g): 0 if the prefixes share a
-sample. A pair costs the product of its numbers of changes; all n²/2 pairs are summed.
+sample. A pair costs the product of its numbers of changes.
+
+With one pool (laws of fixed size) the chance depends on the number of samples alone: a table of the
+steps of all rows serves all prefixes that share nobody, and only what the others add beyond it is
+summed pair by pair. With several pools (class counts) all n²/2 pairs are summed.
 
 Rows are cut where the chance that nobody nearer is in training falls below the tolerance.
 """
@@ -22,20 +26,25 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact.pairs._kernels_nearest import (
     count_changes,
-    empty_changes,
     fill_changes,
     held_out_and_right,
+    sum_excess_one_pool,
     sum_pairs,
 )
-from allsplits.exact.pairs.kernel_types import Changes, FoldMoments, Lists, SplitMoments
+from allsplits.exact.pairs.kernel_types import (
+    Changes,
+    Floats,
+    FoldMoments,
+    Lists,
+    OnePool,
+    SplitMoments,
+)
 from allsplits.exact.pairs.runs import Runs
 
-Floats = NDArray[np.float64]
 #: Nanoseconds for a pair, and for a pair of changes, a draw and a pool.
 _PAIR, _STEP = 60.0, 3.0
 
@@ -44,7 +53,9 @@ def find_changes(lists: Lists, n_pools: int) -> Changes:
     """Where the rows change between right and wrong."""
     numbers = np.zeros(len(lists.indptr), dtype=np.int64)
     count_changes(lists, numbers)
-    changes = empty_changes(np.cumsum(numbers), n_pools)
+    indptr, total = np.cumsum(numbers), int(numbers.sum())
+    counts = np.empty((total, n_pools), dtype=np.int64)
+    changes = Changes(indptr, np.empty(total, dtype=np.int64), np.empty(total), counts)
     fill_changes(lists, changes)
     return changes
 
@@ -74,14 +85,43 @@ def nearest_moments(
         # A row with itself; with the other rows of its sample it is a pair.
         twice = split.alone[number, pools] @ (lists.shares * once)
         second += split.times[number] * float(twice)
+    if not len(changes.lengths):
+        return 0.0, 0.0
     pairs = np.zeros(n)
+    if len(runs.sizes) == 1:
+        return mean, _with_one_pool(lists, changes, _one_pool(split, folds), n_threads)
 
     def some(start: int, stop: int) -> None:
         sum_pairs(lists, changes, split, folds, start, stop, pairs)
 
-    if len(changes.lengths):
-        map_row_ranges(some, n, n_threads, smallest=8)
+    map_row_ranges(some, n, n_threads, smallest=8)
     return mean, second + float(pairs.sum())
+
+
+def _with_one_pool(lists: Lists, changes: Changes, tables: OnePool, n_threads: int) -> float:
+    """E[S²]: all pairs as if they shared nobody, from one table, and what sharing adds."""
+    excess = np.zeros(len(lists.owners))
+
+    def some(start: int, stop: int) -> None:
+        sum_excess_one_pool(lists, changes, tables, start, stop, excess)
+
+    map_row_ranges(some, len(excess), n_threads, smallest=8)
+    rows = np.repeat(np.arange(len(excess)), np.diff(changes.indptr))
+    steps = np.bincount(changes.counts[:, 0], changes.steps * lists.shares[rows])
+    m = np.arange(len(steps))
+    chances = tables.together[m[:, None] + m] + tables.folds[: len(m), : len(m)]
+    return float(steps @ chances @ steps) + float(excess.sum())
+
+
+def _one_pool(split: SplitMoments, folds: FoldMoments) -> OnePool:
+    """The tables of all draws and pairs of folds, added up."""
+    held_out = split.held_out[0]
+    across = folds.first[:, 0] * folds.second[:, 0]
+    return OnePool(
+        held_out @ (split.times * split.together[:, 0]),
+        held_out @ (split.times * split.alone[:, 0]),
+        folds.apart[0] @ across,
+    )
 
 
 def _floats(values: list[Fraction]) -> Floats:
@@ -90,10 +130,11 @@ def _floats(values: list[Fraction]) -> Floats:
 
 def _split_moments(changes: Changes, runs: Runs) -> SplitMoments:
     most = 2 * int(changes.counts.max(initial=0)) + 1
-    held_out = np.zeros((len(runs.draws), len(runs.sizes), most))
-    for table, draw in zip(held_out, runs.draws, strict=True):
-        for line, size, held in zip(table, runs.sizes, runs.held_out(draw), strict=True):
-            line[:] = _all_chosen(size, held, most)
+    held_out = np.zeros((len(runs.sizes), most, len(runs.draws)))
+    for number, draw in enumerate(runs.draws):
+        parts = zip(held_out, runs.sizes, runs.held_out(draw), strict=True)
+        for table, size, held in parts:
+            table[:, number] = _all_chosen(size, held, most)
     weights = [runs.weights(draw) for draw in runs.draws]
     return SplitMoments(
         held_out,
@@ -107,7 +148,7 @@ def _split_moments(changes: Changes, runs: Runs) -> SplitMoments:
 def _fold_moments(changes: Changes, runs: Runs) -> FoldMoments:
     most = int(changes.counts.max(initial=0)) + 1
     n_pairs, n_pools = len(runs.across), len(runs.sizes)
-    apart = np.zeros((n_pairs, n_pools, most, most))
+    apart = np.zeros((n_pools, most, most, n_pairs))
     first, second = np.zeros((2, n_pairs, n_pools))
     for pair, (a, b, times) in enumerate(runs.across):
         one, other = runs.draws[a], runs.draws[b]
@@ -117,7 +158,7 @@ def _fold_moments(changes: Changes, runs: Runs) -> FoldMoments:
             inside = _all_chosen(size, one.test[c], most)
             for m in range(min(most, size + 1)):
                 # Given that m samples are in the first fold, the second one is drawn from the rest.
-                apart[pair, c, m] = inside[m] * _all_chosen(size - m, other.test[c], most)
+                apart[c, m, :, pair] = inside[m] * _all_chosen(size - m, other.test[c], most)
     return FoldMoments(apart, first, second)
 
 

@@ -21,14 +21,12 @@ from __future__ import annotations
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact.pairs._kernels_race import sum_excess, tally_rows
-from allsplits.exact.pairs.kernel_types import Lists, Race
+from allsplits.exact.pairs.kernel_types import Floats, Ints, Lists, Race
 from allsplits.exact.pairs.runs import Draw, Runs
 
-Floats = NDArray[np.float64]
 #: Nanoseconds for a pair of rows, and for a way to draw.
 _PAIR, _WAY = 100.0, 2.0
 
@@ -44,7 +42,7 @@ def race_targets(k: int, label: int, *, share: bool) -> list[tuple[int, int]]:
     return [first if label == 0 else second]
 
 
-def with_targets(lists: Lists, k: int, *, share: bool) -> tuple[Lists, Floats, Floats]:
+def with_targets(lists: Lists, k: int, *, share: bool) -> tuple[Lists, Ints, Ints]:
     """(rows, wanted, lost): a row for each race of a sample."""
     targets = [race_targets(k, int(label), share=share) for label in lists.labels[lists.owners]]
     times = len(targets[0])
