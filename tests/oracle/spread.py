@@ -57,8 +57,8 @@ def _equally_likely(n: int, dealt) -> list[Run]:
     return [Run(Fraction(1, len(runs)), splits) for splits in runs]
 
 
-def run_scores(data, runs, k, *, distance_ties="average", label_ties="first", balanced=False):
-    """[(weight, score)] of all runs."""
+def judge(data, k, *, distance_ties="average", label_ties="first"):
+    """How right a sample is, given a training set: a function of both."""
     labels, classes = data.labels, tuple(sorted(set(data.labels)))
     known: dict = {}
 
@@ -72,6 +72,13 @@ def run_scores(data, runs, k, *, distance_ties="average", label_ties="first", ba
             known[key] = oracle.shares(won, classes)[classes.index(labels[sample])]
         return known[key]
 
+    return right
+
+
+def run_scores(data, runs, k, *, balanced=False, **ties):
+    """[(weight, score)] of all runs."""
+    labels, right = data.labels, judge(data, k, **ties)
+
     def split_score(train, test):
         if not balanced:
             return oracle.mean(right(i, train) for i in test)
@@ -82,6 +89,20 @@ def run_scores(data, runs, k, *, distance_ties="average", label_ties="first", ba
         (run.weight, oracle.mean(split_score(train, test) for train, test in run.splits))
         for run in runs
     ]
+
+
+def second_moment_of(samples, data, runs, k) -> Fraction:
+    """E[(what these samples add to the score)²]."""
+    right, total = judge(data, k), Fraction(0)
+    for run in runs:
+        part = sum(
+            Fraction(right(i, train), len(test) * len(run.splits))
+            for train, test in run.splits
+            for i in test
+            if i in samples
+        )
+        total += run.weight * part**2
+    return total
 
 
 def moments(scores) -> tuple[Fraction, Fraction]:

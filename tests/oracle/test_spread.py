@@ -1,7 +1,9 @@
 """The spread between runs against the enumeration of every run."""
 
 from fractions import Fraction
+from itertools import combinations
 
+import numpy as np
 import pytest
 from sklearn.model_selection import (
     KFold,
@@ -14,7 +16,12 @@ from sklearn.model_selection import (
 )
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits import ClassCounts, FixedSize, evaluate
+from allsplits import ClassCounts, FixedSize, evaluate, order_neighbors
+from allsplits.exact import Column
+from allsplits.exact.pairs.lists import listed_orders
+from allsplits.exact.pairs.nearest import find_changes, nearest_moments
+from allsplits.exact.pairs.race import race_moments
+from allsplits.exact.pairs.runs import Runs
 from oracle import enumerate as oracle
 from oracle import spread
 from oracle.checks import every_tie
@@ -52,11 +59,16 @@ SINGLE = {
     ),
 }
 BY_CLASS = {
-    "ClassCounts(2)": (ClassCounts(2), counts(2)),
+    "ClassCounts(1)": (ClassCounts(1), counts(1)),
     "StratifiedShuffleSplit(4, 3)": (
         StratifiedShuffleSplit(train_size=4, test_size=3),
         lambda labels: spread.of_splits(oracle.stratified_shuffles(labels, 4, 3)),
     ),
+}
+RACES = {
+    **SINGLE,
+    "ClassCounts(2)": (ClassCounts(2), counts(2)),
+    "StratifiedShuffleSplit(4, 3)": BY_CLASS["StratifiedShuffleSplit(4, 3)"],
 }
 FOLDS = {
     "KFold(2)": (KFold(2), folds(2)),
@@ -117,10 +129,10 @@ def test_counts_that_differ_by_class():
 @every_tie
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("points", GEOMETRIES)
-@pytest.mark.parametrize("law", [*SINGLE, *BY_CLASS])
+@pytest.mark.parametrize("law", RACES)
 def test_votes_of_two_classes(law, points, k, ties):
     data = dataset(points, "2 classes")
-    cv, runs = {**SINGLE, **BY_CLASS}[law]
+    cv, runs = RACES[law]
     check(data, cv, runs(data.labels), k, **ties)
 
 
@@ -130,6 +142,38 @@ def test_votes_of_two_classes(law, points, k, ties):
 def test_more_voters_and_uneven_classes(size, labels, k):
     data = dataset("no ties", labels)
     check(data, FixedSize(size), fixed(size)(data.labels), k, label_ties="share")
+
+
+@pytest.mark.parametrize(
+    ("law", "k"),
+    [
+        ("ShuffleSplit(4, 2)", 1),
+        ("KFold(3)", 1),
+        ("StratifiedKFold(3)", 1),
+        ("FixedSize(3)", 2),
+        ("ShuffleSplit(4, 2)", 3),
+        ("StratifiedShuffleSplit(4, 3)", 3),
+    ],
+)
+def test_every_pair_of_samples(law, k):
+    """Two samples alone: all other rows count nothing."""
+    data = dataset("no ties", "2 classes")
+    cv, runs = {**SINGLE, **BY_CLASS, **FOLDS}[law]
+    runs = runs(data.labels)
+    task = evaluate(KNeighborsClassifier(k), data.X, data.y, cv=cv).task
+    found = Runs.of(task._question([Column(k, task.law)], want_samples=True))
+    order = order_neighbors(data.X, depth=N - 1)
+    codes = task.samples.codes
+    rows = listed_orders(order, codes, found.pools, average=True, nearest=k == 1)
+    for pair in combinations(range(N), 2):
+        lists = rows._replace(shares=np.isin(rows.owners, pair).astype(float))
+        if k == 1:
+            changes = find_changes(lists, len(found.sizes))
+            _, second = nearest_moments(lists, changes, found, 1)
+        else:
+            _, second = race_moments(lists, k, found, 1, share=False)
+        expected = spread.second_moment_of(pair, data, runs, k)
+        assert second == pytest.approx(float(expected), abs=1e-14), pair
 
 
 def test_folds_of_one_sample_leave_nothing_to_chance():

@@ -45,8 +45,8 @@ from allsplits.exact.pairs.kernel_types import (
 )
 from allsplits.exact.pairs.runs import Runs
 
-#: Nanoseconds for a pair, and for a pair of changes, a draw and a pool.
-_PAIR, _STEP = 60.0, 3.0
+#: Nanoseconds for a pair, and for a pair of changes: with one pool; for each pool and kind of pair.
+_PAIR, _STEP, _CHANCE = 300.0, 3.0, 14.0
 
 
 def find_changes(lists: Lists, n_pools: int) -> Changes:
@@ -64,9 +64,11 @@ def nearest_seconds(changes: Changes, runs: Runs) -> float:
     """What the pairs take on one core, roughly."""
     n = len(changes.indptr) - 1
     each = len(changes.lengths) / n
-    kinds = len(runs.draws) + len(runs.across)
-    pools = min(4, len(runs.sizes))
-    return 1e-9 * n * n / 2 * (_PAIR + _STEP * each * each * kinds * pools)
+    step = _STEP
+    if len(runs.sizes) > 1:
+        # Rows meet few of the pools.
+        step = _CHANCE * (len(runs.draws) + len(runs.across)) * min(4, len(runs.sizes))
+    return 1e-9 * n * n / 2 * (_PAIR + step * each * each)
 
 
 def nearest_moments(

@@ -16,7 +16,6 @@ from allsplits._threads import thread_count
 from allsplits.exact.effort import warn_if_long
 from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.pairs.fractions import nearest_in_fractions, race_in_fractions
-from allsplits.exact.pairs.kernel_types import Lists
 from allsplits.exact.pairs.lists import listed_orders
 from allsplits.exact.pairs.nearest import find_changes, nearest_moments, nearest_seconds
 from allsplits.exact.pairs.race import race_moments, race_seconds
@@ -31,8 +30,10 @@ from allsplits.orders.protocol import whole_order
 
 #: Mass that rows may leave out: of E[S²] as of E[S].
 _TOL = 1e-11
-#: Pairs that take longer are sampled unless they are asked for; in Fractions, prefixes of pairs.
-_TOO_LONG, _MOST_IN_FRACTIONS = 600.0, 10**7
+#: Pairs that take longer are sampled unless they are asked for.
+_TOO_LONG = 600.0
+#: Pairs of prefixes that are counted in Fractions, for one neighbour and for more.
+_MOST_NEAREST, _MOST_RACES = 10**7, 2 * 10**6
 _CHEAPER = "split_spread(method='sampled')"
 
 
@@ -127,8 +128,9 @@ def why_not_counted(question: Question) -> str:
 
 def _depth(question: Question) -> int:
     """How deep the rows must be; complete for Fractions."""
-    if question.options.exact:
-        return question.n_samples - 1
+    n = question.n_samples
+    if question.options.exact and _few(n * (n - 1), question.columns[0].k):
+        return n - 1
     options = replace(question.options, tol=max(question.options.tol, _TOL))
     return solver_for(replace(question, options=options)).depth
 
@@ -144,7 +146,8 @@ def _counted(
     )
     if lists is None:
         return "tied neighbours have too many orders"
-    if options.exact and _few(lists):
+    complete = order.depth == order.n_candidates
+    if options.exact and complete and _few(len(lists.neighbors), k):
         mean, second = (
             nearest_in_fractions(lists, runs)
             if k == 1
@@ -165,9 +168,9 @@ def _counted(
     return _with_bound(square - first * first, order.depth, k, n_folds, max(options.tol, _TOL))
 
 
-def _few(lists: Lists) -> bool:
+def _few(n_prefixes: int, k: int) -> bool:
     """Whether pairs may be counted in Fractions."""
-    return len(lists.neighbors) ** 2 <= _MOST_IN_FRACTIONS
+    return n_prefixes**2 <= (_MOST_NEAREST if k == 1 else _MOST_RACES)
 
 
 def _with_bound(variance: float, depth: int, k: int, n_folds: int, tol: float) -> SplitSpread:
