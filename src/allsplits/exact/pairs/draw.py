@@ -26,6 +26,7 @@ class RunDrawer:
         self._codes = question.codes
         self._by_class = question.balanced or self._law.kind == "episodes"
         self._n = question.n_samples
+        self._classes = [np.flatnonzero(self._codes == c) for c in range(question.n_classes)]
         self._draw: Callable[[np.random.Generator], tuple[Ints, Ints]] = {
             "fixed size": self._sizes,
             "class counts": self._counts,
@@ -84,9 +85,7 @@ class RunDrawer:
         return self._deal(rng, [np.arange(self._n)], self._law.components)
 
     def _counts(self, rng: np.random.Generator) -> tuple[Ints, Ints]:
-        classes = range(len(self._law.class_sizes))
-        pools = [np.flatnonzero(self._codes == c) for c in classes]
-        return self._deal(rng, pools, self._law.components)
+        return self._deal(rng, self._classes, self._law.components)
 
     def _groups(self, rng: np.random.Generator) -> tuple[Ints, Ints]:
         law = self._law
@@ -100,7 +99,7 @@ class RunDrawer:
         law = self._law
         folds, copies = self._nothing()
         for c in rng.permutation(len(law.class_sizes))[: law.n_way]:
-            members = rng.permutation(np.flatnonzero(self._codes == c))
+            members = rng.permutation(self._classes[c])
             copies[members[: law.k_shot]] = 1
             folds[members[law.k_shot :]] = 0
         return folds, copies

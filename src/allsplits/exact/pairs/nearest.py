@@ -45,8 +45,8 @@ from allsplits.exact.pairs.kernel_types import (
 )
 from allsplits.exact.pairs.runs import Runs
 
-#: Nanoseconds for a pair, and for a pair of changes: with one pool; for each pool and kind of pair.
-_PAIR, _STEP, _CHANCE = 300.0, 3.0, 14.0
+#: Nanoseconds for a pair; for a pair of changes with one pool and with several; for each chance.
+_PAIR, _STEP, _STEP_OF_POOLS, _CHANCE = 300.0, 3.0, 40.0, 1.0
 
 
 def find_changes(lists: Lists, n_pools: int) -> Changes:
@@ -67,7 +67,8 @@ def nearest_seconds(changes: Changes, runs: Runs) -> float:
     step = _STEP
     if len(runs.sizes) > 1:
         # Rows meet few of the pools.
-        step = _CHANCE * (len(runs.draws) + len(runs.across)) * min(4, len(runs.sizes))
+        kinds = len(runs.draws) + len(runs.across)
+        step = _STEP_OF_POOLS + _CHANCE * kinds * min(4, len(runs.sizes))
     return 1e-9 * n * n / 2 * (_PAIR + step * each * each)
 
 

@@ -176,11 +176,11 @@ def _few(n_prefixes: int, k: int) -> bool:
 def _with_bound(variance: float, depth: int, k: int, n_folds: int, tol: float) -> SplitSpread:
     """The standard deviation and what it may be off by.
 
-    A row leaves out at most 1.25 tol, a pair twice that, E[S]² twice that again; sums of positive
-    terms round by a few units for each factor. If v is off by δ, √v is off by at most √δ, and by
-    δ/√v where v exceeds δ.
+    A row leaves out at most 1.25 tol, a pair twice that, E[S]² twice that again. Every factor
+    rounds by a few units, and a pair adds and subtracts up to depth² chances. If v is off by δ, √v
+    is off by at most √δ, and by δ/√v where v exceeds δ.
     """
-    off = 5 * tol + (64 * depth + 64 * k + 1024) * UNIT_ROUNDOFF
+    off = 5 * tol + (depth * depth + 64 * depth + 64 * k + 1024) * UNIT_ROUNDOFF
     if variance <= off:
         return SplitSpread(0.0, n_folds, error_bound=sqrt(max(variance, 0.0) + off))
     std = sqrt(variance)

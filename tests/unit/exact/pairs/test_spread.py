@@ -36,14 +36,14 @@ def spread(X, y, cv, k, **options):
 
 
 @every_case
-def test_cut_rows_are_within_the_bound_of_complete_rows(case):
+def test_rows_that_are_cut_early_are_within_their_bound(case):
     """A loose tolerance cuts rows; the bound must cover what that changes."""
     cv, k, n_classes = case
     X, y = data(60, n_classes)
-    whole, cut = (spread(X, y, cv, k, tol=tol) for tol in (0.0, 1e-5))
-    assert whole.std != cut.std
-    assert abs(whole.std - cut.std) <= cut.error_bound
-    assert whole.error_bound < 1e-8
+    deep, cut = (spread(X, y, cv, k, tol=tol) for tol in (0.0, 1e-5))
+    assert deep.std != cut.std
+    assert abs(deep.std - cut.std) <= cut.error_bound
+    assert deep.error_bound < 1e-8
 
 
 @every_case
