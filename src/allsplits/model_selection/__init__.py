@@ -1,6 +1,5 @@
 """Choosing and judging nearest-neighbour models by exact averages over all splits."""
 
-from allsplits.exact import SplitSpread
 from allsplits.model_selection._cmc_curve import cmc_curve
 from allsplits.model_selection._compare import Comparison, compare
 from allsplits.model_selection._curve import Curve
@@ -18,7 +17,6 @@ __all__ = [
     "Interval",
     "KNeighborsClassifierCV",
     "KNeighborsRegressorCV",
-    "SplitSpread",
     "cmc_curve",
     "compare",
     "evaluate",

@@ -13,7 +13,7 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import Bootstrap, FixedSize, evaluate
-from allsplits.exceptions import InvalidInputError, UnsupportedError
+from allsplits.exceptions import InvalidInputError, LongRunWarning, UnsupportedError
 
 CASES = {
     "nearest, fixed size": (FixedSize(0.6), 1, 3),
@@ -138,6 +138,28 @@ def test_ties_with_many_orders_are_sampled():
         _ = evaluation.split_std
     in_row_order = evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(0.5), distance_ties="index")
     assert in_row_order.split_std > 0
+
+
+@every_case
+def test_what_would_take_too_long_is_sampled_by_name(case, monkeypatch):
+    cv, k, n_classes = case
+    X, y = data(40, n_classes)
+    evaluation = evaluate(KNeighborsClassifier(k), X, y, cv=cv)
+    monkeypatch.setattr("allsplits.exact.pairs.spread._TOO_LONG", 0.0)
+    found = evaluation.split_spread(n_runs=20)
+    assert found.sampled
+    assert "counting all pairs would take" in found.reason
+    assert not evaluation.split_spread(method="exact").sampled
+
+
+def test_a_long_run_is_announced(monkeypatch):
+    X, y = data(40, 2)
+    evaluation = evaluate(KNeighborsClassifier(3), X, y, cv=FixedSize(0.5))
+    monkeypatch.setattr("allsplits.exact.effort._ANNOUNCED", 0.0)
+    with pytest.warns(LongRunWarning, match="method='sampled'"):
+        evaluation.split_spread()
+    with pytest.warns(LongRunWarning, match="a smaller n_runs"):
+        evaluation.split_spread(method="sampled", n_runs=20)
 
 
 @pytest.mark.parametrize(
