@@ -112,7 +112,7 @@ def _weigh(lists, split, folds, i, j, kinds):
         kinds[n_draws + pair] = folds.first[pair, a] * folds.second[pair, b]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _share(lists, changes, work, i, j, y, position):
     """Count who of row j, up to its change y, is in the prefixes of row i, whose ranks are held.
 
@@ -131,7 +131,7 @@ def _share(lists, changes, work, i, j, y, position):
     return position
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _joint(changes, split, folds, work, x, y, row, n_active):
     """Σ over kinds of pairs of weight · P(the prefixes at x and y are held out)."""
     n_draws, n_pairs, counts = len(split.times), len(folds.first), changes.counts
