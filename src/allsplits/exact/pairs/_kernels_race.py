@@ -31,7 +31,7 @@ def tally_rows(lists, race, out):
                 out[own, met[0], drawn[0], met[1], drawn[1]] += more
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _ways(cell, need, choose, ways):
     """ways[d] = number of ways to draw d of the samples of one class, as both rows need them.
 
@@ -69,7 +69,7 @@ def _needs(lists, race, i, j, c):
     return Needs(most if wins else 0, most, other_most if other_wins else 0, other_most)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _decided(race, kind, zero, one, zero_needs, one_needs, ways):
     """P(both rows are won at their deciding samples), from the cells of the two classes."""
     top = _ways(zero, zero_needs, race.choose, ways[0])
@@ -110,7 +110,7 @@ def _find_shared(lists, j, ranks, places):
     return shares
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _cell(c, met, seen, both, at_u, at_v, met_in):
     """The samples of class c: `met` in one prefix, `seen` in the other, `both` in both.
 

@@ -46,7 +46,7 @@ from allsplits.exact.pairs.kernel_types import (
 from allsplits.exact.pairs.runs import Runs
 
 #: Nanoseconds for a pair; for a pair of changes with one pool and with several; for each chance.
-_PAIR, _STEP, _STEP_OF_POOLS, _CHANCE = 300.0, 3.0, 40.0, 1.0
+_PAIR, _STEP, _STEP_OF_POOLS, _CHANCE = 300.0, 3.0, 15.0, 1.0
 
 
 def find_changes(lists: Lists, n_pools: int) -> Changes:
