@@ -4,6 +4,7 @@ import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
 from allsplits.exact.answer import Answer
 from allsplits.exact.masses import Column
 from allsplits.exact.neighbors import Neighbors
+from allsplits.exact.pairs.spread import SplitSpread, split_spread
 from allsplits.exact.question import Exclusion, Options, Question
 from allsplits.exact.solve import SUPPORTED, solve, solver_for
 from allsplits.exact.voters import Voters
@@ -17,8 +18,10 @@ __all__ = [
     "Neighbors",
     "Options",
     "Question",
+    "SplitSpread",
     "VoteWeights",
     "Voters",
     "solve",
     "solver_for",
+    "split_spread",
 ]

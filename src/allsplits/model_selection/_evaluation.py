@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import log10
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
-from allsplits._validation import check_count
+from allsplits._validation import check_choice, check_count
+from allsplits.exact import SplitSpread
+from allsplits.exceptions import UnsupportedError
 from allsplits.model_selection._interval import (
     Interval,
     deviations,
@@ -25,6 +28,8 @@ from allsplits.splits import Law
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from allsplits.model_selection._task import Task
 
 
 def count_in_words(number: int) -> str:
@@ -85,6 +90,8 @@ class Evaluation:
     standard_error : float
         With ``allow_sampling=True``: of that part of the score that was sampled; 0 if nothing was.
         It comes on top of `error_bound`.
+    task : Task or None
+        What was asked, for what is computed when it is asked for.
     """
 
     score: float
@@ -102,6 +109,7 @@ class Evaluation:
     search: SearchReport = field(default_factory=SearchReport)
     row_names: NDArray[Any] | None = None
     standard_error: float = 0.0
+    task: Task | None = None
 
     @property
     def n_splits(self) -> int:
@@ -173,6 +181,58 @@ class Evaluation:
             error_bound=self.error_bound,
             limits=score_limits(self.scoring),
         )
+
+    @cached_property
+    def split_std(self) -> float:
+        """Standard deviation of the score that one random split would have shown, exactly.
+
+        For folds it is that of one shuffled run, the mean of its folds. It is never sampled: where
+        pairs cannot be counted it is an error, and `split_spread` samples.
+        """
+        return self.split_spread(method="exact").std
+
+    def split_spread(
+        self, *, method: str = "auto", n_runs: int = 4000, random_state: int = 0
+    ) -> SplitSpread:
+        """How far a single run of the cross-validation may be off, by chance of its splits.
+
+        A run is one random split of the law; for folds it is all folds of one shuffle, and its
+        score the mean over them, as in ``cross_val_score(...).mean()``. Counted exactly for one
+        neighbour (laws of fixed size, class counts, folds) and for two classes with any k (single
+        splits), as long as tied neighbours have few orders; sampled otherwise, which the result
+        says.
+
+        Parameters
+        ----------
+        method : {"auto", "exact", "sampled"}, default="auto"
+            "exact" counts whatever time it takes, or is an error; "sampled" draws runs; "auto"
+            counts where that is possible in some minutes.
+        n_runs : int, default=4000
+            Runs to draw if it is sampled.
+        random_state : int, default=0
+            Seed of these.
+
+        Returns
+        -------
+        SplitSpread
+
+        Examples
+        --------
+        >>> from allsplits import evaluate
+        >>> from sklearn.datasets import load_wine
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> X, y = load_wine(return_X_y=True)
+        >>> evaluate(KNeighborsClassifier(1), X, y, cv=5).split_spread()
+        SplitSpread(std=0.0193... ± ..., exact, of the mean of 5 folds)
+        """
+        check_choice("method", method, ["auto", "exact", "sampled"])
+        check_count("n_runs", n_runs, at_least=2)
+        check_count("random_state", random_state, at_least=0)
+        if self.task is None:
+            raise UnsupportedError(
+                "split_spread needs what was evaluated: use the result of evaluate as it came"
+            )
+        return self.task.split_spread(method=method, n_runs=n_runs, seed=random_state)
 
     def frame(self, backend: str | None = None) -> DataFrame:
         """One row per sample, as a pandas or polars data frame.

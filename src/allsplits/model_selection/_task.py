@@ -28,8 +28,10 @@ from allsplits.exact import (
     Neighbors,
     Options,
     Question,
+    SplitSpread,
     solve,
     solver_for,
+    split_spread,
 )
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._curve import Curve
@@ -132,7 +134,13 @@ class Task:
             search=answer.search,
             row_names=self.row_names,
             standard_error=float(answer.standard_error[0]),
+            task=self,
         )
+
+    def split_spread(self, *, method: str, n_runs: int, seed: int) -> SplitSpread:
+        """How much the score of one run differs from the average over all."""
+        question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
+        return split_spread(self.neighbors, question, method=method, n_runs=n_runs, seed=seed)
 
     def over_neighbors(self, ks: list[int]) -> Curve:
         """Every k, in one pass."""

@@ -40,11 +40,15 @@ class ClassSizes:
 
 @dataclass(frozen=True)
 class CountsLaw(ClassSizes):
-    """Count vectors with their weights, for known class sizes."""
+    """Count vectors with their weights, for known class sizes.
+
+    `n_folds` is the number of folds of a run where splits come as folds, 0 where they come alone.
+    """
 
     kind: ClassVar[str] = "class counts"
 
     components: tuple[CountsComponent, ...]
+    n_folds: int = 0
 
     @property
     def smallest_training_set(self) -> int:

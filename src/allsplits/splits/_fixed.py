@@ -26,12 +26,16 @@ class SizeComponent(NamedTuple):
 
 @dataclass(frozen=True)
 class SizeLaw:
-    """Fixed training sizes with their weights, for a known number of samples."""
+    """Fixed training sizes with their weights, for a known number of samples.
+
+    `n_folds` is the number of folds of a run where splits come as folds, 0 where they come alone.
+    """
 
     kind: ClassVar[str] = "fixed size"
 
     n_samples: int
     components: tuple[SizeComponent, ...]
+    n_folds: int = 0
 
     @classmethod
     def of_size(cls, n_samples: int, train: int, test: int | None = None) -> SizeLaw:
@@ -51,6 +55,7 @@ class SizeLaw:
                 for test, number in folds
                 if number
             ),
+            n_folds,
         )
 
     def only(self, component: SizeComponent) -> SizeLaw:

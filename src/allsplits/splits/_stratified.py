@@ -39,7 +39,7 @@ def stratified_folds(n_folds: int, codes: NDArray[np.int32]) -> CountsLaw:
         )
         for test, number in tests.items()
     )
-    return CountsLaw(tuple(sizes.tolist()), components)
+    return CountsLaw(tuple(sizes.tolist()), components, n_folds)
 
 
 def stratified_shuffle(

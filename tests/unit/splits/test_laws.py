@@ -10,6 +10,7 @@ from sklearn.model_selection import (
     LeavePOut,
     RepeatedKFold,
     ShuffleSplit,
+    StratifiedKFold,
     TimeSeriesSplit,
 )
 from sklearn.neighbors import KNeighborsClassifier
@@ -81,6 +82,13 @@ def test_unequal_folds_count_equally():
     sizes = [3, 3, 3, 3, 4, 4]
     expected = np.mean([evaluated(FixedSize(N - size)).score for size in sizes])
     assert evaluated(KFold(6)).score == pytest.approx(expected, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("cv", "n_folds"), [(KFold(6), 6), (StratifiedKFold(4), 4), (3, 3), (LeavePOut(2), 0)], ids=str
+)
+def test_a_law_remembers_folds(cv, n_folds):
+    assert evaluated(cv).law.n_folds == n_folds
 
 
 def test_a_law_is_a_value():

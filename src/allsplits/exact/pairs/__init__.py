@@ -1,0 +1,1 @@
+"""Two samples at once: how much the score of one run differs from the average over all."""

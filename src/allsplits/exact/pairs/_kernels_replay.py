@@ -1,0 +1,116 @@
+"""Compiled replay of runs on a stored order: who votes, and the score of the run."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _uniform(state):
+    """The next number from 0 to 1 (splitmix64)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _take(rows, vote, work, e, times):
+    """Entry e votes so many times."""
+    weight = rows.weights[e] if len(rows.weights) else 1.0
+    at_zero = np.isinf(weight)
+    line = 1 if at_zero else 0
+    weight = 1.0 if at_zero else weight
+    item = rows.neighbors[e]
+    if vote.mean:
+        work.sums[line, 0] += times * weight * vote.targets[item]
+        work.sums[line, 1] += times * weight
+    else:
+        work.sums[line, vote.labels[item]] += times * weight
+    if at_zero:
+        work.extremes[2] += times
+    elif weight > 0:
+        work.extremes[0] = min(work.extremes[0], weight)
+        work.extremes[1] = max(work.extremes[1], weight)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _copies(rows, run, i, e):
+    """How many voters entry e of sample i is."""
+    item = rows.neighbors[e]
+    return run.copies[item] if run.folds[item] != run.folds[i] else 0
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _collect(rows, vote, run, work, i):
+    """Let the k nearest vote; who is tied for the last places is drawn. True if anybody was."""
+    work.sums[:] = 0.0
+    work.extremes[0], work.extremes[1], work.extremes[2] = np.inf, 0.0, 0.0
+    left, e, end = vote.k, rows.indptr[i], rows.indptr[i + 1]
+    while e < end and left > 0:
+        stop, voters = e + 1, _copies(rows, run, i, e)
+        while vote.average and stop < end and rows.tied[stop]:
+            voters += _copies(rows, run, i, stop)
+            stop += 1
+        drawn = min(left, voters)
+        chosen, at_random = drawn, voters > left and stop > e + 1
+        for entry in range(e, stop):
+            times = 0
+            for _ in range(_copies(rows, run, i, entry)):
+                if not at_random:
+                    times += times < chosen
+                elif _uniform(work.state) * voters < drawn:
+                    times += 1
+                    drawn -= 1
+                voters -= 1
+            if not at_random:
+                chosen -= times
+            if times > 0:
+                _take(rows, vote, work, entry, times)
+                left -= times
+        e = stop
+        if at_random:
+            return True
+    return False
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _value(vote, work, i):
+    """What the votes make of sample i: how right it is, or its negative squared error."""
+    line = 1 if work.extremes[2] > 0 else 0
+    if vote.mean:
+        off = vote.targets[i] - work.sums[line, 0] / work.sums[line, 1]
+        return -off * off
+    own = vote.labels[i]
+    if vote.ranked:
+        return 1.0 if work.sums[0, own] + work.sums[1, own] > 0 else 0.0
+    slack = 0.0
+    if vote.weighted and line == 0 and work.extremes[1] > 0:
+        slack = max(work.extremes[0] * vote.tolerance, work.extremes[1] * 1e-13)
+    most = work.sums[line].max() - slack
+    if work.sums[line, own] < most:
+        return 0.0
+    winners = 0
+    for c in range(work.sums.shape[1]):
+        if work.sums[line, c] >= most:
+            if c < own and not vote.share:
+                return 0.0
+            winners += 1
+    return 1.0 / winners if vote.share else 1.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def replay_run(rows, vote, run, work):
+    """(score, score) of one run, with two independent draws among the tied."""
+    once = again = 0.0
+    for i in range(len(run.folds)):
+        if run.units[i] > 0:
+            at_random = _collect(rows, vote, run, work, i)
+            value = _value(vote, work, i)
+            once += run.units[i] * value
+            if at_random:
+                _collect(rows, vote, run, work, i)
+                value = _value(vote, work, i)
+            again += run.units[i] * value
+    return once, again

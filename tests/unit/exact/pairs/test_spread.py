@@ -1,0 +1,179 @@
+"""The counted spread on data that is not tiny: depth, threads, order of rows, what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.model_selection import (
+    KFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+from allsplits import Bootstrap, FixedSize, evaluate
+from allsplits.exceptions import InvalidInputError, LongRunWarning, UnsupportedError
+
+CASES = {
+    "nearest, fixed size": (FixedSize(0.6), 1, 3),
+    "nearest, folds": (KFold(4), 1, 3),
+    "nearest, stratified folds": (StratifiedKFold(4), 1, 3),
+    "votes, fixed size": (FixedSize(0.7), 4, 2),
+    "votes, class counts": (StratifiedShuffleSplit(test_size=0.3), 3, 2),
+}
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+
+def data(n, n_classes, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=n)
+    return rng.normal(size=(n, 3)) + y[:, None] * 0.8, y
+
+
+def spread(X, y, cv, k, **options):
+    return evaluate(KNeighborsClassifier(k), X, y, cv=cv, **options).split_spread(method="exact")
+
+
+@every_case
+def test_rows_that_are_cut_early_are_within_their_bound(case):
+    """A loose tolerance cuts rows; the bound must cover what that changes."""
+    cv, k, n_classes = case
+    X, y = data(60, n_classes)
+    deep, cut = (spread(X, y, cv, k, tol=tol) for tol in (0.0, 1e-5))
+    assert deep.std != cut.std
+    assert abs(deep.std - cut.std) <= cut.error_bound
+    assert deep.error_bound < 1e-8
+
+
+@every_case
+def test_threads_and_the_order_of_rows_do_not_matter(case):
+    cv, k, n_classes = case
+    X, y = data(71, n_classes)
+    one, two = (spread(X, y, cv, k, n_jobs=n_jobs).std for n_jobs in (1, 2))
+    assert one == two
+    if isinstance(cv, FixedSize):
+        shuffled = np.random.default_rng(1).permutation(len(y))
+        assert spread(X[shuffled], y[shuffled], cv, k).std == pytest.approx(one, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [40, 41])
+@every_case
+def test_counted_agrees_with_replayed(case, n):
+    """Even and odd numbers of rows; 20,000 runs know the spread within 0.5 %."""
+    cv, k, n_classes = case
+    X, y = data(n, n_classes, seed=n)
+    evaluation = evaluate(KNeighborsClassifier(k), X, y, cv=cv)
+    sampled = evaluation.split_spread(method="sampled", n_runs=20_000)
+    off = abs(sampled.std - evaluation.split_std)
+    assert off < 4.5 * sampled.standard_error < 0.04 * sampled.std
+
+
+@pytest.mark.parametrize("splitter", [KFold, StratifiedKFold])
+def test_the_mean_of_folds_spreads_as_in_scikit_learn(splitter):
+    """Unequal folds of unequal classes: 2,000 shuffles of scikit-learn, scored in plain numpy."""
+    X, y = data(43, 3)
+    y[:22] = 0
+    distances = np.linalg.norm(X[:, None] - X, axis=2)
+    means = []
+    for seed in range(2000):
+        scores = []
+        for train, test in splitter(4, shuffle=True, random_state=seed).split(X, y):
+            nearest = train[np.argmin(distances[np.ix_(test, train)], axis=1)]
+            scores.append(np.mean(y[nearest] == y[test]))
+        means.append(np.mean(scores))
+    away = (means - np.mean(means)) ** 2
+    sampled = np.sqrt(away.sum() / 1999)
+    error = away.std() / np.sqrt(2000) / (2 * sampled)
+    assert abs(spread(X, y, splitter(4), 1).std - sampled) < 4.5 * error < 0.1 * sampled
+
+
+def test_a_split_that_is_always_right_has_no_spread():
+    X = np.array([[0.0], [1.0], [2.0], [100.0], [101.0], [102.5]])
+    y = [0, 0, 0, 1, 1, 1]
+    assert spread(X, y, ShuffleSplit(test_size=2), 1).std == 0
+
+
+def test_results_say_whether_they_are_sampled():
+    X, y = data(40, 3)
+    knn = KNeighborsClassifier(3)
+    evaluation = evaluate(knn, X, y, cv=5)
+    with pytest.raises(UnsupportedError, match="more than two classes"):
+        _ = evaluation.split_std
+    found = evaluation.split_spread(n_runs=50)
+    assert "SAMPLED from 50 runs" in repr(found)
+    assert "more than two classes" in repr(found)
+    assert "the mean of 5 folds" in repr(found)
+    counted = evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(0.5)).split_spread()
+    assert "exact, of one split" in repr(counted)
+    assert not counted.sampled
+
+
+@pytest.mark.parametrize(
+    ("estimator", "options", "reason"),
+    [
+        (KNeighborsClassifier(3, weights="distance"), {"cv": FixedSize(0.5)}, "equal votes"),
+        (KNeighborsRegressor(3), {"cv": FixedSize(0.5)}, "equal votes"),
+        (KNeighborsClassifier(1), {"cv": Bootstrap()}, "laws of fixed size"),
+        (KNeighborsClassifier(3), {"cv": KFold(3)}, "two folds"),
+        (
+            KNeighborsClassifier(1),
+            {"cv": FixedSize(0.5), "scoring": "balanced_accuracy"},
+            "miss a class",
+        ),
+    ],
+)
+def test_what_is_not_counted_says_why(estimator, options, reason):
+    X, y = data(30, 2)
+    evaluation = evaluate(estimator, X, y, **options)
+    with pytest.raises(UnsupportedError, match=reason):
+        evaluation.split_spread(method="exact")
+    assert reason in evaluation.split_spread(n_runs=20).reason
+
+
+def test_ties_with_many_orders_are_sampled():
+    X, y = np.zeros((12, 1)), np.arange(12) % 2
+    evaluation = evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(0.5))
+    with pytest.raises(UnsupportedError, match="too many orders"):
+        _ = evaluation.split_std
+    in_row_order = evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(0.5), distance_ties="index")
+    assert in_row_order.split_std > 0
+
+
+@every_case
+def test_what_would_take_too_long_is_sampled_by_name(case, monkeypatch):
+    cv, k, n_classes = case
+    X, y = data(40, n_classes)
+    evaluation = evaluate(KNeighborsClassifier(k), X, y, cv=cv)
+    monkeypatch.setattr("allsplits.exact.pairs.spread._TOO_LONG", 0.0)
+    found = evaluation.split_spread(n_runs=20)
+    assert found.sampled
+    assert "counting all pairs would take" in found.reason
+    assert not evaluation.split_spread(method="exact").sampled
+
+
+def test_a_long_run_is_announced(monkeypatch):
+    X, y = data(40, 2)
+    evaluation = evaluate(KNeighborsClassifier(3), X, y, cv=FixedSize(0.5))
+    monkeypatch.setattr("allsplits.exact.effort._ANNOUNCED", 0.0)
+    with pytest.warns(LongRunWarning, match="method='sampled'"):
+        evaluation.split_spread()
+    with pytest.warns(LongRunWarning, match="a smaller n_runs"):
+        evaluation.split_spread(method="sampled", n_runs=20)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("method", "guess"), ("n_runs", 1), ("random_state", -1)]
+)
+def test_bad_input_is_named(name, value):
+    X, y = data(20, 2)
+    evaluation = evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(0.5))
+    with pytest.raises(InvalidInputError, match=name):
+        evaluation.split_spread(**{name: value})
+
+
+def test_an_evaluation_that_was_pickled_still_knows_its_spread():
+    X, y = data(30, 2)
+    evaluation = evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(0.5))
+    again = pickle.loads(pickle.dumps(evaluation))
+    assert again.split_std == evaluation.split_std
