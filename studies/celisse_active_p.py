@@ -44,7 +44,7 @@ from allsplits import ActiveLearner
 K = 7
 PS: tuple[int | str, ...] = (1, 2, 5, 10, 20, "n/2")
 POINT_NOISE, TUNE_NOISE = (0.2, 0.4), (0.1, 0.2, 0.3)
-REPETITIONS, TUNE_REPETITIONS = 30, 20
+REPETITIONS = 20
 SCALE = SCALES["I/16"]
 COLORS = {0.1: "black", 0.2: VERMILION, 0.3: GREEN}
 N_LABELS = N_START + BATCH * np.array(MEASURED)
@@ -94,7 +94,7 @@ def run_points(q: float) -> dict[int | str, np.ndarray]:
 def run_tuning(q: float) -> dict[str, np.ndarray]:
     """The chosen k and the oracle's, with their errors; and the k chosen for random labels."""
     active, passive = [], []
-    for seed in range(TUNE_REPETITIONS):
+    for seed in range(REPETITIONS):
         sample = simulated(q, SCALE, seed)
 
         def choice(model: ActiveLearner, sample=sample) -> tuple[float, ...]:
@@ -175,7 +175,7 @@ def page(points, tuned) -> str:
 # Celisse & Mary-Huard (2011), section 4.4 and Figure 5: what p does to points and to k
 
 `python studies/celisse_active_p.py` · {environment()} · data of section 4.3 with covariance
-I/16; {REPETITIONS} repetitions for choosing points, {TUNE_REPETITIONS} for choosing k
+I/16; {REPETITIONS} repetitions of each setting
 
 ## What the paper says
 - Choosing points (k = {K}; Figure 5, left and center, whose caption says k where p is meant): "the

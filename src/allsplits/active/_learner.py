@@ -39,11 +39,11 @@ from allsplits.orders import Reference
 class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
     """Labelled samples, a pool, and which of the pool to label next.
 
-    `fit` starts with whatever labels there are. `ask` names samples that cover the pool while labels
-    are few, and then those that the committee of all leave-p-out classifiers disagrees on most.
-    `teach` takes their labels and re-tunes k by exact
-    leave-p-out (Celisse & Mary-Huard 2011, section 4). With `autosave` every label is on the disk
-    before `teach` returns. Several threads may use one learner.
+    `fit` starts with whatever labels there are. `ask` names samples that cover the pool while
+    labels are few, and then those that the committee of all leave-p-out classifiers disagrees on
+    most. `teach` takes their labels and re-tunes k by exact leave-p-out (Celisse & Mary-Huard 2011,
+    section 4). With `autosave` every label is on the disk before `teach` returns. Several threads
+    may use one learner.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         and more for choosing k.
     start : {"cover", "random"}, default="cover"
         What is asked before the committee can judge. "cover": while there are fewer than
-        LABELSPERCLASS labels for each class seen so far (on average), the samples that bring the
+        10 labels for each class seen so far (on average), the samples that bring the
         pool nearest to its labels, whatever those are and wherever they came from. "random": while
         there are fewer than n_neighbors_ + leave_out labels, or one class, samples at random,
         spread by `diversity`.
@@ -197,7 +197,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         labels = state.partial_labels()
         k = state.rounds[-1].n_neighbors
         found = Candidates(self._points, self._metric, labels.rows, pool, state.n_samples)
-        if self.start == "cover" and at_start(labels):
+        if self.start == "cover" and at_start(labels, k + self.leave_out):
             return pool[choose_cover(found, size, thread_count(self.n_jobs), rng)]
         reference = self._points[labels.rows]
         options = self._options(progress=self.progress)

@@ -196,7 +196,7 @@ def test_load(tmp_path):
     path.write_text(whole.replace('"tune_leave_out"', '"tuna"'))
     refused(lambda: load(path, X), "path", "damaged", "tuna")
     path.write_text(whole.replace('"version": 3', '"version": 99'))
-    refused(lambda: load(path, X), "path", "version 2", "99")
+    refused(lambda: load(path, X), "path", "version 3", "99")
 
 
 TAMPERED = {
@@ -227,6 +227,7 @@ TAMPERED = {
     "leave_out of 0": (["params", "leave_out"], 0, ["leave_out", "at least 1"]),
     "diversity of 1.5": (["params", "diversity"], 1.5, ["diversity", "integer"]),
     "another utility": (["params", "utility"], ["agreement"], ["utility"]),
+    "another start": (["params", "start"], "committee", ["start", "cover", "committee"]),
     "another metric": (["params", "metric"], 3, ["metric"]),
     "metric_params in a list": (["params", "metric_params"], [1], ["params.metric_params"]),
     "another tie rule": (["params", "distance_ties"], {}, ["distance_ties"]),

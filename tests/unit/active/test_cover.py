@@ -105,6 +105,32 @@ def test_a_batch_is_what_single_questions_would_be():
         learner.teach(asked, [0])
 
 
+X_TWO = np.concatenate([RNG.normal(place, 1.5, (100, 2)) for place in (0, 4)])
+#: Labels, the k, and whether the committee asks next.
+MOMENTS = {
+    "nothing": ([], 1, False),
+    "two classes, one short": ([0] * 10 + [1] * 9, 1, False),
+    "two classes": ([0] * 10 + [1] * 10, 1, True),
+    "a rare class does not hold it up": ([0] * 14 + [1] * 15 + [2], 1, True),
+    "a third class is news": ([0] * 10 + [1] * 14 + [2], 1, False),
+    "one class": ([0] * 50, 1, False),
+    "too few for the committee itself": ([0] * 12 + [1] * 12, 24, False),
+    "enough for it": ([0] * 12 + [1] * 13, 24, True),
+}
+
+
+@pytest.mark.parametrize(("labels", "k", "judges"), MOMENTS.values(), ids=MOMENTS)
+def test_when_the_committee_takes_over(labels, k, judges):
+    """Ten labels for each class seen, on average; what it asks then is the committee's choice."""
+    y = [*labels, *[None] * (200 - len(labels))]
+    shuffled = np.random.default_rng(0).permutation(X_TWO)
+    cover, committee = (
+        ActiveLearner(k, start=start, random_state=0).fit(shuffled, y).ask(20)
+        for start in ("cover", "random")
+    )
+    assert np.array_equal(cover, committee) == judges
+
+
 @pytest.mark.parametrize("shift", [0.0, 1e8])
 def test_points_far_from_zero_are_told_apart(shift):
     """Distances from products of coordinates would be noise there."""
