@@ -45,7 +45,7 @@ MEASURED = range(0, ROUNDS + 1, 15)
 KS = range(1, 51)
 #: The noise that the paper's Figure 3 has, and for which it seems to give numbers.
 PAPERS_NOISE = 0.2
-REPETITIONS, FEWER_REPETITIONS, SPAM_REPETITIONS = 100, 20, 20
+REPETITIONS, FEWER_REPETITIONS = 100, 20
 
 #: Significant predictors of the additive model in table 9.2 of the book that the paper cites.
 SPAM_COLUMNS = (
@@ -124,30 +124,35 @@ def learn_passively(
     )
 
 
+def run_both(seed: int, sample: Sample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """One repetition: what is measured of the active and the passive learner, and what was asked.
+
+    Measured are the errors on new samples and on the rest of the pool, and the chosen k.
+    """
+
+    def measure(model: ActiveLearner) -> tuple[float, float, float]:
+        left = model.pool_
+        new = np.mean(model.predict(sample.X_new) != sample.y_new)
+        return new, np.mean(model.predict(sample.X[left]) != sample.y[left]), model.n_neighbors_
+
+    model = learner(seed)
+    active = learn_actively(model, sample, measure)
+    rows = model.labelled_
+    return active, learn_passively(model, sample, measure), rows[rows >= N_START]
+
+
 def compare(samples: Iterable[Sample]) -> Comparison:
     """Both learners on each sample, one repetition each."""
-    tables: dict[str, list[np.ndarray]] = {"active": [], "passive": []}
-    asked = []
-    for seed, sample in enumerate(samples):
-
-        def measure(model: ActiveLearner, sample=sample) -> tuple[float, float, float]:
-            left = model.pool_
-            new = np.mean(model.predict(sample.X_new) != sample.y_new)
-            return new, np.mean(model.predict(sample.X[left]) != sample.y[left]), model.n_neighbors_
-
-        model = learner(seed)
-        tables["active"].append(learn_actively(model, sample, measure))
-        rows = model.labelled_
-        asked.append(rows[rows >= N_START])
-        tables["passive"].append(learn_passively(model, sample, measure))
+    runs = [run_both(seed, sample) for seed, sample in enumerate(samples)]
+    active, passive, asked = zip(*runs, strict=True)
+    tables = {"active": np.array(active), "passive": np.array(passive)}
     n_labels = N_START + BATCH * np.array(MEASURED)
-    stacked = {name: np.array(table) for name, table in tables.items()}
-    ks = {name: table[:, :, 2] for name, table in stacked.items()}
+    ks = {name: table[:, :, 2] for name, table in tables.items()}
     new, left = (
-        Simulation(n_labels, {name: t[:, :, i] for name, t in stacked.items()}, ks, judges)
+        Simulation(n_labels, {name: t[:, :, i] for name, t in tables.items()}, ks, judges)
         for i, judges in enumerate(("new samples", "the rest of the pool"))
     )
-    return Comparison(new, left, asked)
+    return Comparison(new, left, list(asked))
 
 
 def spam_variants() -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -172,7 +177,7 @@ def spam_variants() -> tuple[dict[str, np.ndarray], np.ndarray]:
 
 def spam_samples(X: np.ndarray, y: np.ndarray) -> Iterable[Sample]:
     """A quarter held out, drawn anew for each repetition; the rest, shuffled, is the pool."""
-    for seed in range(SPAM_REPETITIONS):
+    for seed in range(FEWER_REPETITIONS):
         pool, new, y_pool, y_new = train_test_split(
             X, y, test_size=0.25, stratify=y, random_state=seed
         )
