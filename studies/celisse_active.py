@@ -321,8 +321,7 @@ Errors after {ROUNDS} rounds ({N_START + ROUNDS * BATCH} labels) in per cent, me
 error over the repetitions; k from {KS[0]} to {KS[-1]}. As in the paper the {N_START} labels at the
 start are drawn at random and both learners have the same ones (`start="random"`).
 q = {PAPERS_NOISE} with covariance I/16 has the paper's {REPETITIONS} repetitions, all else
-{FEWER_REPETITIONS}.
-Errors are measured on samples that neither learner could ask for: {N_TEST:,} new ones for every
+{FEWER_REPETITIONS}. Errors are measured on samples that neither learner could ask for: {N_TEST:,} new ones for every
 repetition of the simulated data (whose pool is new, too), a quarter of spam, drawn anew for every
 repetition (whose repetitions share the 4,601 samples, so that their ± is that of other draws from
 these, not of other mails).
@@ -365,10 +364,10 @@ def agreement(found, spam) -> str:
   focuses on examples lying on the boundary". Ours, covariance I/16, {len(shares["asked"])} runs:
   {shares["asked"].mean():.0%} (standard deviation between runs {shares["asked"].std(ddof=1):.0%})
   of the points asked for are within 0.1 of the border, against {shares["pool"].mean():.0%} of the
-  pool. *It holds*, for the upper corner's border. At the lower corner it asks less often than
-  chance would in {missed:.0%} of the runs ({shares["asked, lower"].mean():.0%} of its points,
-  {shares["pool, lower"].mean():.0%} of the pool): an area that no label has shown to be doubtful is
-  not explored.
+  pool. *It holds.* Whether it finds the border of the small corner at the lower left depends on the
+  start: on average {shares["asked, lower"].mean():.0%} of its points are there
+  ({shares["pool, lower"].mean():.0%} of the pool), but in {missed:.0%} of the runs fewer than
+  chance would ask for. An area that no label has shown to be doubtful is not explored.
 - **Figure 4, left** shows errors falling to 21.5 % (active) and 23 % (passive), a lead of 1.5.
   Measured their way, I/16 and q = {PAPERS_NOISE}: a lead of {with_error(gain(ours.left))}; on new
   samples {with_error(gain(ours.new))}. *That active learning is ahead* by more than two standard
