@@ -321,7 +321,8 @@ Errors after {ROUNDS} rounds ({N_START + ROUNDS * BATCH} labels) in per cent, me
 error over the repetitions; k from {KS[0]} to {KS[-1]}. As in the paper the {N_START} labels at the
 start are drawn at random and both learners have the same ones (`start="random"`).
 q = {PAPERS_NOISE} with covariance I/16 has the paper's {REPETITIONS} repetitions, all else
-{FEWER_REPETITIONS}. Errors are measured on samples that neither learner could ask for: {N_TEST:,} new ones for every
+{FEWER_REPETITIONS}. Errors are measured on samples that neither learner could ask for:
+{N_TEST:,} new ones for every
 repetition of the simulated data (whose pool is new, too), a quarter of spam, drawn anew for every
 repetition (whose repetitions share the 4,601 samples, so that their ± is that of other draws from
 these, not of other mails).
