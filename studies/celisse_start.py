@@ -198,6 +198,7 @@ the end:
 {rules_table(rules, chance)}
 
 {_start.LABELS_PER_CLASS} is what the library has: {rule_words(rules)}.
+The rules differ little, and six repetitions do not rank neighbours among them.
 
 ## Reported on {", ".join(REPORTED_ON)}
 {REPETITIONS} repetitions. Random labels; the committee after {N_FIRST} random labels; the cover,
