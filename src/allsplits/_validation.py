@@ -156,6 +156,7 @@ _CONSTRAINTS: dict[str, Callable[[str, Any], object]] = {
     "complexity": partial(check_choice, allowed=("auto", "exact", "bound")),
     "query": partial(check_choice, allowed=("thinning", "greedy", "priors")),
     "reduce": partial(check_choice, allowed=("consistent", "paper", None)),
+    "start": partial(check_choice, allowed=("cover", "random")),
     "theta": partial(check_fraction, allow_one=True),
     "utility": partial(check_choice, allowed=("agreement", "entropy", "margin")),
 }  # fmt: skip

@@ -47,6 +47,16 @@ class Candidates:
         rows = self.X[start:stop] if self.numbers is None else self.X[self.numbers[start:stop]]
         return rows[:, self.labelled] if self.metric.precomputed else rows
 
+    def distances(
+        self, positions: NDArray[np.intp], rows: NDArray[np.intp], n_threads: int
+    ) -> Array:
+        """Distances of the candidates at `positions` (rows of X) to some rows of X."""
+        own = self.indices[positions]
+        if self.metric.precomputed:
+            return self.X[np.ix_(own, rows)]
+        keys = Reference(self.X[rows], self.metric, n_threads).keys(self.X[own])
+        return keys.transform(keys.rows)
+
     def distances_to(self, positions: NDArray[np.intp]) -> Callable[[int], Array]:
         """A function: sort keys of the candidates at `positions` to one of them."""
         points = self.X[self.indices[positions]]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import KW_ONLY
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,12 @@ from allsplits._threads import thread_count
 from allsplits._validation import check_flag, check_parameters, check_points, check_same_rows
 from allsplits.active._autosave import Autosave, resolve, save_once
 from allsplits.active._candidates import Candidates
+from allsplits.active._cover import choose_cover
 from allsplits.active._labels import read_start, read_taught
 from allsplits.active._query import CommitteeEstimator
 from allsplits.active._rows import read_rows
 from allsplits.active._saved import SavedLearner, damaged
+from allsplits.active._start import at_start
 from allsplits.active._state import Round, State
 from allsplits.active._store import fingerprint, to_plain
 from allsplits.active._tuning import choose_neighbors, read_neighbors
@@ -37,10 +39,11 @@ from allsplits.orders import Reference
 class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
     """Labelled samples, a pool, and which of the pool to label next.
 
-    `fit` starts with whatever labels there are, `ask` names the samples that the committee of all
-    leave-p-out classifiers disagrees on most, `teach` takes their labels and re-tunes k by exact
-    leave-p-out (Celisse & Mary-Huard 2011, section 4). With `autosave` every label is on the disk
-    before `teach` returns. Several threads may use one learner.
+    `fit` starts with whatever labels there are. `ask` names samples that cover the pool while
+    labels are few, and then those that the committee of all leave-p-out classifiers disagrees on
+    most. `teach` takes their labels and re-tunes k by exact leave-p-out (Celisse & Mary-Huard 2011,
+    section 4). With `autosave` every label is on the disk before `teach` returns. Several threads
+    may use one learner.
 
     Parameters
     ----------
@@ -52,6 +55,12 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
     tune_leave_out : int, default=10
         Samples left out for choosing k. The paper recommends to leave out few for choosing points
         and more for choosing k.
+    start : {"cover", "random"}, default="cover"
+        What is asked before the committee can judge. "cover": while there are fewer than
+        10 labels for each class seen so far (on average), the samples that bring the
+        pool nearest to its labels, whatever those are and wherever they came from. "random": while
+        there are fewer than n_neighbors_ + leave_out labels, or one class, samples at random,
+        spread by `diversity`.
     utility, diversity, metric, metric_params, missing_label, distance_ties, label_ties, n_jobs :
         As in `CommitteeQuery`.
     autosave : path, default=None
@@ -59,8 +68,8 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         one writer at a time: until this learner is closed or forgotten, or its process ends, other
         processes are refused. A relative path is taken from the folder that is current in `fit`.
     random_state : int, RandomState instance or None, default=None
-        Decides between equally useful samples, and which are asked while there are too few labels
-        for a committee.
+        Decides between equally useful samples, and which are asked, or stand for a large pool, at
+        the start.
     progress : bool, default=False
         Show a progress bar while the committee is asked.
 
@@ -98,6 +107,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
     _: KW_ONLY
     leave_out: int = 1
     tune_leave_out: int = 10
+    start: Literal["cover", "random"] = "cover"
     autosave: str | Path | None = None
 
     # ---------------------------------------------------------------- start
@@ -158,8 +168,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         """Name the samples of the pool to label next, the most useful first.
 
         Asking changes nothing: until something is taught, the same question has the same answer.
-        While there are fewer than n_neighbors_ + leave_out labels, and while all have one class,
-        all samples are equally useful: they are drawn at random, and spread by `diversity`.
+        What is asked before the committee can judge is what `start` says.
 
         Parameters
         ----------
@@ -188,6 +197,8 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         labels = state.partial_labels()
         k = state.rounds[-1].n_neighbors
         found = Candidates(self._points, self._metric, labels.rows, pool, state.n_samples)
+        if self.start == "cover" and at_start(labels, k + self.leave_out):
+            return pool[choose_cover(found, size, thread_count(self.n_jobs), rng)]
         reference = self._points[labels.rows]
         options = self._options(progress=self.progress)
         votes = ask_committee(found, labels, k, self.leave_out, reference, options)
@@ -448,7 +459,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         self._candidates()
-        names = ("leave_out", "tune_leave_out", "diversity", "utility", "progress")
+        names = ("leave_out", "tune_leave_out", "start", "diversity", "utility", "progress")
         check_parameters(**{name: getattr(self, name) for name in names})
         self._options()
         self._resolve_metric()

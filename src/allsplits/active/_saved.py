@@ -28,7 +28,7 @@ from allsplits.active._store import (
 from allsplits.active._tuning import read_neighbors
 from allsplits.exceptions import AllSplitsError, InvalidInputError
 
-_FORMAT, _VERSION = "allsplits.ActiveLearner", 2
+_FORMAT, _VERSION = "allsplits.ActiveLearner", 3
 
 
 @dataclass(frozen=True)

@@ -40,9 +40,11 @@ def simulate(
 ) -> Simulation:
     """Run active against passive learning on data whose labels are known.
 
-    Each repetition first holds samples out, then draws a start from the others, the pool. The
-    active learner asks for its samples, the passive one gets as many at random; both choose k anew
-    in every round by exact leave-p-out, and both are judged by the samples that were held out.
+    Each repetition first holds samples out; the others are the pool. The active learner asks for
+    its samples, the passive one gets as many at random; both choose k anew in every round by exact
+    leave-p-out, and both are judged by the samples that were held out. With ``start="cover"`` the
+    active learner asks for its first `n_start` samples, too; with ``start="random"`` both learners
+    have the same ones, drawn at random.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ def simulate(
     batch_size : int, default=5
         Labels per round.
     n_start : int, default=50
-        Labels at the start.
+        Labels of both learners at the start.
     repetitions : int, default=10
         How often everything is repeated.
     test_size : float, int or "pool_remainder", default=None
@@ -108,8 +110,11 @@ def simulate(
             seed = int(rng.randint(2**31 - 1))
             for name, table in tables.items():
                 one = clone(learner).set_params(random_state=seed, autosave=None)
-                one.fit(trial.X, trial.labels_at(start))
                 passive = None if name == "active" else np.random.RandomState(seed)
+                if passive is None and learner.start == "cover":
+                    _teach(one.fit(trial.X), trial, n_start, None)
+                else:
+                    one.fit(trial.X, trial.labels_at(start))
                 for column in range(rounds + 1):
                     if column:
                         _teach(one, trial, batch_size, passive)

@@ -124,7 +124,7 @@ def test_labels_can_be_corrected_when_meant():
 
 
 def test_from_no_labels_to_all():
-    """Random samples until there is a committee; the last batch may be smaller."""
+    """A cover until the committee can judge; the last batch may be smaller."""
     learner = ActiveLearner(3, leave_out=2, random_state=0).fit(X[:23])
     assert learner.ask(3).shape == (3,)
     while len(learner.pool_) >= 4:
@@ -163,7 +163,7 @@ def test_saved_and_loaded_is_the_same_learner(classes, tmp_path):
     labels = classes[TRUTH]
     y = [labels[i] if i < 20 else None for i in range(120)]
     learner = ActiveLearner(
-        range(1, 8), tune_leave_out=2, leave_out=2, utility="entropy", diversity=3
+        range(1, 8), tune_leave_out=2, leave_out=2, utility="entropy", diversity=3, start="random"
     ).fit(X, y)
     for _ in range(2):
         asked = learner.ask(3)
@@ -171,6 +171,7 @@ def test_saved_and_loaded_is_the_same_learner(classes, tmp_path):
     learner.save(tmp_path / "labels.json")
     again = ActiveLearner.load(tmp_path / "labels.json", X)
     same(learner, again)
+    assert again.start == "random"
     assert again.labels_.dtype.kind == labels.dtype.kind
     assert list(tmp_path.iterdir()) == [tmp_path / "labels.json"]
     same(learner.undo(), again.undo())
@@ -275,7 +276,7 @@ def test_seeds_decide_between_equals():
     assert started(random_state=rounds).seed_ != started(random_state=rounds).seed_
 
 
-def test_asking_before_there_is_a_committee():
+def test_asking_at_random_before_there_is_a_committee():
     """With no labels, too few, or one class: at random, all the pool in the end, spread if wanted.
 
     Two far places with 3 and 97 samples: a batch that is spread has both of them.
@@ -283,11 +284,13 @@ def test_asking_before_there_is_a_committee():
     places = np.repeat([[0.0], [100.0]], [3, 97], axis=0)
     for y in (None, [0] * 3 + [None] * 97, [0] * 6 + [None] * 94):
         plain = [
-            ActiveLearner(5, random_state=seed).fit(places, y).ask(2).tolist() for seed in range(30)
+            ActiveLearner(5, start="random", random_state=seed).fit(places, y).ask(2).tolist()
+            for seed in range(30)
         ]
         assert len({tuple(one) for one in plain}) > 20
     spread = [
-        ActiveLearner(5, diversity=50, random_state=seed).fit(places).ask(2) for seed in range(10)
+        ActiveLearner(5, start="random", diversity=50, random_state=seed).fit(places).ask(2)
+        for seed in range(10)
     ]
     assert all(len(set(places[one].ravel())) == 2 for one in spread)
 

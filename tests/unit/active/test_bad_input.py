@@ -100,6 +100,7 @@ def fit(X=X, y=Y, **parameters):
         (fit(tune_leave_out=0), ["tune_leave_out", "at least 1"]),
         (fit(tune_leave_out=None), ["tune_leave_out", "integer"]),
         (fit(utility=None), ["utility"]),
+        (fit(start="committee"), ["start", "cover", "random", "committee"]),
         (fit(diversity=-1), ["diversity"]),
         (fit(metric="nearby"), ["metric"]),
         (fit(distance_ties="no"), ["distance_ties"]),
@@ -194,8 +195,8 @@ def test_load(tmp_path):
         refused(lambda: load(path, X), "path", "damaged")
     path.write_text(whole.replace('"tune_leave_out"', '"tuna"'))
     refused(lambda: load(path, X), "path", "damaged", "tuna")
-    path.write_text(whole.replace('"version": 2', '"version": 99'))
-    refused(lambda: load(path, X), "path", "version 2", "99")
+    path.write_text(whole.replace('"version": 3', '"version": 99'))
+    refused(lambda: load(path, X), "path", "version 3", "99")
 
 
 TAMPERED = {
@@ -226,6 +227,7 @@ TAMPERED = {
     "leave_out of 0": (["params", "leave_out"], 0, ["leave_out", "at least 1"]),
     "diversity of 1.5": (["params", "diversity"], 1.5, ["diversity", "integer"]),
     "another utility": (["params", "utility"], ["agreement"], ["utility"]),
+    "another start": (["params", "start"], "committee", ["start", "cover", "committee"]),
     "another metric": (["params", "metric"], 3, ["metric"]),
     "metric_params in a list": (["params", "metric_params"], [1], ["params.metric_params"]),
     "another tie rule": (["params", "distance_ties"], {}, ["distance_ties"]),
@@ -262,7 +264,7 @@ def test_files_that_no_parser_likes(tmp_path):
         "5,000 digits": whole.replace('"score": null', '"score": ' + "9" * 5000, 1),
         "4,000 digits": whole.replace('"n_neighbors": 3', '"n_neighbors": ' + "9" * 4000),
         "NaN": whole.replace('"score": null', '"score": NaN', 1),
-        "another version": whole.replace('"version": 2', '"version": ' + "9" * 4000),
+        "another version": whole.replace('"version": 3', '"version": ' + "9" * 4000),
     }
     for text in made_up.values():
         assert text != whole

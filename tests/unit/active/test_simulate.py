@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import ActiveLearner, Simulation, simulate
@@ -15,7 +16,12 @@ Y = np.array(["in", "out"])[
     (np.abs(X).max(axis=1) + 0.1 * RNG.standard_normal(300) > 1).astype(int)
 ]
 LEARNER = ActiveLearner(
-    range(1, 10), leave_out=2, tune_leave_out=3, random_state=5, autosave="never written"
+    range(1, 10),
+    leave_out=2,
+    tune_leave_out=3,
+    start="random",
+    random_state=5,
+    autosave="never written",
 )
 SETTINGS = {"rounds": 6, "batch_size": 4, "n_start": 20, "repetitions": 2, "random_state": 0}
 
@@ -33,9 +39,32 @@ def test_sizes_and_names(result):
         assert [table[name].shape for name in result.strategies] == [(2, 7), (2, 7)]
 
 
-def test_both_strategies_start_alike(result):
+def test_both_strategies_start_alike_at_random(result):
     np.testing.assert_array_equal(result.errors["active"][:, 0], result.errors["passive"][:, 0])
     assert not np.array_equal(result.errors["active"], result.errors["passive"])
+
+
+def test_a_cover_is_asked_for_by_the_active_learner_alone(monkeypatch, result):
+    """The passive learner is the same whatever the other does, and has as many labels.
+
+    What the active one starts with is what it would ask for if it knew nothing, and no more.
+    """
+    seen = watch(monkeypatch)
+    learner = clone(LEARNER).set_params(start="cover")
+    found = simulate(learner, X, Y, **SETTINGS)
+    np.testing.assert_array_equal(found.errors["passive"], result.errors["passive"])
+    np.testing.assert_array_equal(found.n_neighbors["passive"], result.n_neighbors["passive"])
+    assert (found.errors["active"][:, 0] != found.errors["passive"][:, 0]).all()
+    for first in (0, 13):  # 7 calls of teach by the active learner, 6 by the passive one
+        active, passive = seen[first : first + 7], seen[first + 7 : first + 13]
+        assert [len(one.labelled) for one in active] == found.n_labels.tolist()
+        assert [len(one.labelled) for one in passive] == found.n_labels[1:].tolist()
+        assert set(np.union1d(active[0].labelled, active[0].pool)) == set(
+            np.union1d(passive[0].labelled, passive[0].pool)
+        )
+        everybody = np.sort(np.union1d(active[0].labelled, active[0].pool))
+        alone = ActiveLearner(1, random_state=0).fit(X[everybody]).ask(20)
+        np.testing.assert_array_equal(np.sort(everybody[alone]), np.sort(active[0].labelled))
 
 
 def test_no_k_beats_the_oracle(result):
@@ -96,7 +125,7 @@ def watch(monkeypatch):
     number = {tuple(point): i for i, point in enumerate(X)}
     points = {}
 
-    def watched_fit(self, X, y):
+    def watched_fit(self, X, y=None):
         points[id(self)] = np.array([number[tuple(point)] for point in X])
         return fit(self, X, y)
 
@@ -230,7 +259,7 @@ def test_distances_in_place_of_points():
     from sklearn.metrics import pairwise_distances
 
     settings = {**SETTINGS, "repetitions": 1}
-    learner = ActiveLearner(range(1, 10), leave_out=2, tune_leave_out=3)
+    learner = ActiveLearner(range(1, 10), leave_out=2, tune_leave_out=3)  # it covers the pool
     new, labels = X[:50] + 0.01, Y[:50]
     points = [
         simulate(learner, X, Y, **settings),
