@@ -1,7 +1,8 @@
 """Law × vote → the probability of every prediction, in closed form."""
 
 import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
-from allsplits.exact.answer import Answer
+from allsplits.exact.answer import Answer, ScoresWithout
+from allsplits.exact.leaving_out import scores_without_one
 from allsplits.exact.masses import Column
 from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.pairs.spread import SplitSpread, split_spread
@@ -18,9 +19,11 @@ __all__ = [
     "Neighbors",
     "Options",
     "Question",
+    "ScoresWithout",
     "SplitSpread",
     "VoteWeights",
     "Voters",
+    "scores_without_one",
     "solve",
     "solver_for",
     "split_spread",

@@ -24,8 +24,29 @@ FractionLine = Sequence[Fraction | None]
 
 
 @dataclass(frozen=True)
+class ScoresWithout:
+    """Scores when one unit (a sample, or a group) is gone from the data.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (units, columns)
+    error_bound : ndarray of shape (columns,)
+        They are off by no more than this.
+    fractions : tuple of tuples of Fraction, or None
+        The scores in Fractions, with exact=True.
+    """
+
+    scores: Floats
+    error_bound: Floats
+    fractions: tuple[tuple[Fraction, ...], ...] | None = None
+
+
+@dataclass(frozen=True)
 class Answer:
-    """Scores of all columns, and values of the samples where they were asked for."""
+    """Scores of all columns, and values of the samples where they were asked for.
+
+    `without` are the scores when a sample, or a group, is gone from the data.
+    """
 
     scores: Floats
     error_bound: Floats
@@ -35,6 +56,7 @@ class Answer:
     sample_fractions: tuple[tuple[Any, ...], ...] | None = None
     prediction_proba: Floats | None = None
     standard_error: Floats = field(default_factory=lambda: np.zeros(1))
+    without: ScoresWithout | None = None
     search: SearchReport = field(default_factory=SearchReport)
 
 

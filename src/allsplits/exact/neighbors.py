@@ -19,6 +19,8 @@ from allsplits.orders.protocol import Block, Part, whole_order
 
 #: Bytes of orders that are kept for further questions (1 GiB: all neighbours of 9,000 samples).
 MOST_KEPT = 1 << 30
+#: Bytes of orders that are kept with a result, for its interval (64 MiB).
+MOST_KEPT_FOR_LATER = 1 << 26
 #: Bytes of a neighbour: its number, its distance, whether it is tied.
 _EACH = 13
 
@@ -30,12 +32,19 @@ class Neighbors:
         self.X, self.metric = X, metric
         self._backend, self._n_jobs = options.backend, options.n_jobs
         self._expected: int | None = None
+        self._most = MOST_KEPT
         self._kept: list[NeighborOrder] = []
         self._depth = 0
 
     def expect(self, depth: int = 0) -> None:
         """More questions follow: keep what is found, and search at least this deep if it fits."""
+        self._most = MOST_KEPT
         self._expected = max(depth, self._expected or 0)
+
+    def keep_if_small(self) -> None:
+        """Another question may follow: keep what is found if it takes next to no memory."""
+        if self._expected is None:
+            self._expected, self._most = 0, MOST_KEPT_FOR_LATER
 
     def seconds(self, depth: int) -> float:
         """Roughly how long a search of this depth takes on one core."""
@@ -64,7 +73,7 @@ class Neighbors:
     def _fits(self, depth: int) -> bool:
         """Whether orders may be kept: those of a cluster and given ones are where they belong."""
         here = isinstance(self.X, np.ndarray) and self._backend != "dask"
-        return here and len(self.X) * depth * _EACH <= MOST_KEPT
+        return here and len(self.X) * depth * _EACH <= self._most
 
     def _depth_to_search(self, depth: int) -> int:
         deeper = max(depth, self._expected or 0)
@@ -78,7 +87,7 @@ class Neighbors:
     def _search_and_keep(self, depth: int, part: Part) -> Iterator[Block]:
         searched = self._depth_to_search(depth)
         found: list[NeighborOrder] = []
-        room = MOST_KEPT
+        room = self._most
         for block in self._search(searched, whole_order):
             for order in block.parts:
                 # Rows that end in large tie groups are longer than they were asked to be.

@@ -107,6 +107,11 @@ class Question:
         """Values of a sample: one for each column, or for each class."""
         return self.n_classes if self.wants_classes else len(self.columns)
 
+    @property
+    def class_sizes(self) -> NDArray[np.int64]:
+        """Samples of each class."""
+        return np.bincount(self.codes, minlength=self.n_classes)
+
     def with_columns(self, columns: list[Column]) -> Question:
         """The same question for other columns."""
         return replace(self, columns=columns)
@@ -132,8 +137,10 @@ def tie_runs(
             yield start + first, start + last, bool(has_ties[first])
 
 
-def own_rows(order: NeighborOrder) -> slice:
+def own_rows(order: NeighborOrder) -> slice | NDArray[np.intp]:
     """Sample numbers of the rows of a block."""
+    if order.numbers is not None:
+        return order.numbers
     return slice(order.first_row, order.first_row + order.n_samples)
 
 

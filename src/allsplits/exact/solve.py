@@ -81,10 +81,10 @@ def solve(neighbors: Neighbors, *questions: Question) -> list[Answer]:
     solvers = [solver_for(question) for question in questions]
     if len(solvers) > 1:
         neighbors.expect(max(solver.depth for solver in solvers))
-    return [_run(neighbors, *pair) for pair in zip(questions, solvers, strict=True)]
+    return [run_solver(neighbors, *pair) for pair in zip(questions, solvers, strict=True)]
 
 
-def _run(neighbors: Neighbors, question: Question, solver: Solver) -> Answer:
+def run_solver(neighbors: Neighbors, question: Question, solver: Solver) -> Answer:
     """Sum up what the blocks of rows contribute."""
     options, part = question.options, solver.part
     warn_if_long(

@@ -2,8 +2,8 @@
 
 Two metrics, two embeddings or two k are judged on the same rows, so what is hard for one is mostly
 hard for the other, and the difference is far better known than either score. Each sample moves the
-difference by its part in the first score less its part in the second; the interval is that of
-`Evaluation.interval`, from those (Bayle et al. 2020, section 4).
+difference by what it moves the first score less what it moves the second; the interval is that of
+`Evaluation.interval`, from those.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
-from allsplits._validation import shown
+from allsplits._validation import check_fraction, shown
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import (
     Interval,
-    deviations,
-    normal_interval,
+    Moves,
+    make_interval,
+    sample_score_moves,
     sampling_groups,
-    score_limits,
 )
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Comparison:
     difference : float
         Score of the first less score of the second, exact over all splits.
     interval : Interval
-        Its central-limit interval: the sampling noise of this data set.
+        Its interval: the sampling noise of this data set.
     error_bound : float
         The difference is off by no more than this.
     first, second : Evaluation
@@ -108,10 +108,10 @@ def compare(
 ) -> Comparison:
     """Compare two evaluations of the same samples: first less second, with its interval.
 
-    The difference is exact over all splits. The interval is the central-limit interval of
-    Bayle et al. (2020) from the paired sample scores: how much the difference would move with
-    another data set from the same source. It does not know of choices made by the same scores:
-    the best of many candidates looks better than it is.
+    The difference is exact over all splits. The interval says how much it would move with another
+    data set from the same source: each sample is taken out of both, as in `Evaluation.interval`. It
+    does not know of choices made by the same scores: the best of many candidates looks better than
+    it is.
 
     Parameters
     ----------
@@ -135,23 +135,32 @@ def compare(
     >>> raw = evaluate(KNeighborsClassifier(5), X, y)
     >>> scaled = evaluate(KNeighborsClassifier(5), X / X.std(axis=0), y)
     >>> compare(scaled, raw)
-    Comparison(accuracy +0.2..., 0.95 interval +0.2... to +0.3...: decided; better on ..., worse on
+    Comparison(accuracy +0.2..., 0.95 interval +0.1... to +0.3...: decided; better on ..., worse on
     ... of 178 samples)
     """
     _check_pair(evaluation_a, evaluation_b)
     difference = evaluation_a.score - evaluation_b.score
     bound = evaluation_a.error_bound + evaluation_b.error_bound
-    low, high = score_limits(evaluation_a.scoring)
-    interval = normal_interval(
+    check_fraction("confidence", confidence)
+    interval = make_interval(
         difference,
-        deviations(evaluation_a) - deviations(evaluation_b),
-        _common_groups(evaluation_a, evaluation_b),
+        _moves_of_difference(evaluation_a, evaluation_b),
         confidence=confidence,
+        method="combined",
         error_bound=bound,
-        limits=(low - high, high - low),
+        scoring="",
     )
     differences = evaluation_a.sample_scores - evaluation_b.sample_scores
     return Comparison(difference, interval, bound, evaluation_a, evaluation_b, differences)
+
+
+def _moves_of_difference(a: Evaluation, b: Evaluation) -> Moves:
+    """What each unit moves the difference by."""
+    groups = _common_groups(a, b)
+    first, second = a.moves, b.moves
+    if first.unit != second.unit:
+        first, second = (Moves(None, sample_score_moves(one, groups), "groups") for one in (a, b))
+    return first.less(second)
 
 
 def _check_pair(a: Any, b: Any) -> None:

@@ -1,45 +1,60 @@
 """The honest interval: what another data set from the same source might have given.
 
-A score is a weighted mean of sample scores, S = Σ wᵢ sᵢ, and each sᵢ is already averaged over the
-training sets. For a stable learner the training sets hardly matter to the spread of S, and the
-central limit theorem of cross-validation (Bayle, Bayle, Janson & Mackey 2020, *Cross-validation
-confidence intervals for test error*, arXiv 2007.12671) holds with the plain variance of the sample
-scores:
+Two variances, one safe and one tight, and what is made of them:
 
-    S ± z √(Σ wᵢ² (sᵢ - S)²),
+**The jackknife.** The score with each sample taken out of the data, as a question *and* as a
+neighbour, exactly and for all samples at once (`exact/jackknife.py`), S₍₁₎ … S₍ₙ₎:
 
-their "all-pairs" estimator, for equal weights σ̂/√n. Two cases differ in what is independent and
-what is given. Scores in which classes count equally are means of class means, so sᵢ is set against
-the mean of its own class. Laws of whole groups treat a group as one draw, so that deviations are
-summed over a group before they are squared.
+    (n-1)/n Σ (S₍ⱼ₎ - mean)².
 
-The theorem needs a loss that one training sample more or less changes by less than order 1/n in
-mean square. Votes of few neighbours are less stable than that, whatever n is: a sample also moves
-the scores of those it is a neighbour of, which is not in the formula: the interval is too narrow
-(studies/interval_coverage.md has the figures). It also knows nothing of a k that was chosen by the
-same scores. One pass over n numbers.
+Its expectation is never below the variance of the score of n - 1 samples (Efron & Stein 1981): what
+several samples do together is counted once for each of them. So it is safe, and too wide for
+votes of few neighbours. Laws of whole groups take out whole groups.
+
+**Sample scores.** A score is a weighted mean of sample scores, S = Σ wᵢ sᵢ, with variance
+
+    Σ wᵢ² (sᵢ - S)²
+
+for a stable learner (Bayle, Bayle, Janson & Mackey 2020, *Cross-validation confidence intervals for
+test error*, arXiv 2007.12671). Where classes count equally sᵢ is set against the mean of its class;
+deviations of a group are summed. It does not see that a sample also moves the scores of those it
+is a neighbour of, and is too narrow for few neighbours.
+
+**Combined**, the default: two thirds of the first and one third of the second. The share, and
+what follows, were chosen by coverage (studies/interval_coverage.md). Few samples may make up most
+of the variance (a rare class), so the quantile is Student's with Satterthwaite's degrees of
+freedom. A score between 0 and 1 gets Wilson's interval, with as many independent draws as its
+variance stands for and no more than there are samples: it stays within 0 and 1, and has a width
+where every sample is always right.
+
+Laws and votes that have no jackknife (episodes, weighted votes) have sample scores alone, and say
+so. None of them knows of a k that was chosen by the same scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from math import sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.stats import t as student
 
-from allsplits._validation import check_fraction
+from allsplits._validation import check_choice, check_fraction
 from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from allsplits.model_selection._evaluation import Evaluation
 
+Floats = NDArray[np.float64]
+
 
 @dataclass(frozen=True, repr=False)
 class Interval:
-    """A central-limit interval for sampling noise; ``low, high = interval`` unpacks it.
+    """What another data set might have given; ``low, high = interval`` unpacks it.
 
     Attributes
     ----------
@@ -56,6 +71,9 @@ class Interval:
         Number of independent draws it is estimated from.
     unit : str
         What they are: "samples", or "groups" for laws of whole groups.
+    method : str
+        How the variance was estimated: "combined", "jackknife" or "sample scores"; the last where
+        law and vote have no jackknife.
     """
 
     estimate: float
@@ -65,6 +83,7 @@ class Interval:
     standard_error: float
     n_units: int
     unit: str
+    method: str
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.low, self.high))
@@ -73,13 +92,99 @@ class Interval:
         return self.low <= value <= self.high
 
     def __repr__(self) -> str:
+        note = "" if self.method == "combined" else f", by {self.method}"
         return (
             f"Interval({self.low:.4f} to {self.high:.4f}, {self.confidence:.4g} confidence, "
-            f"sampling noise of {self.n_units:,} {self.unit})"
+            f"sampling noise of {self.n_units:,} {self.unit}{note})"
         )
 
 
-def deviations(evaluation: Evaluation) -> NDArray[np.float64]:
+#: What is less is rounding.
+_ROUNDING = 1e-12
+#: How the variance is estimated.
+METHODS = ("combined", "jackknife", "sample scores")
+
+
+class Moves(NamedTuple):
+    """What each unit moves a score by; the squares of each kind add up to a variance.
+
+    Attributes
+    ----------
+    jackknife : ndarray of shape (units,) or None
+        None where law and vote have no jackknife.
+    sample_scores : ndarray of shape (units,)
+    unit : str
+        "samples" or "groups".
+    """
+
+    jackknife: Floats | None
+    sample_scores: Floats
+    unit: str
+
+    def less(self, other: Moves) -> Moves:
+        """The moves of a difference."""
+        both = self.jackknife is not None and other.jackknife is not None
+        return Moves(
+            self.jackknife - other.jackknife if both else None,  # type: ignore[operator]
+            self.sample_scores - other.sample_scores,
+            self.unit,
+        )
+
+    def spread(self, method: str) -> Spread:
+        """Variance and degrees of freedom by a method, or by sample scores if there is no other."""
+        if self.jackknife is None or method == "sample scores":
+            return Spread(_sum_of_squares(self.sample_scores), _freedom(self.sample_scores))
+        safe = _sum_of_squares(self.jackknife)
+        freedom = _freedom(self.jackknife)
+        if method == "jackknife":
+            return Spread(safe, freedom)
+        return Spread((2 * safe + _sum_of_squares(self.sample_scores)) / 3, freedom)
+
+
+class Spread(NamedTuple):
+    """A variance, and how many degrees of freedom its estimate has."""
+
+    variance: float
+    freedom: float
+
+
+def _sum_of_squares(moves: Floats) -> float:
+    return float(np.sum(moves**2))
+
+
+def _freedom(moves: Floats) -> float:
+    """Satterthwaite's degrees of freedom of Σ moves²: fewer if few units make up most of it."""
+    variance = _sum_of_squares(moves)
+    excess = float(np.sum(moves**4)) - variance**2 / len(moves)
+    if variance < _ROUNDING**2 or excess <= _ROUNDING * variance**2 / len(moves):
+        return float(len(moves) - 1)
+    return max(2.0, 2 * variance**2 / excess)
+
+
+def jackknife_moves(without_one: Floats) -> Floats:
+    """From the scores without each unit."""
+    n = len(without_one)
+    moves: Floats = sqrt((n - 1) / n) * (without_one.mean() - without_one)
+    return moves
+
+
+def jackknife_variance(without_one: Sequence[Fraction]) -> Fraction:
+    """The variance from the scores without each unit, in Fractions."""
+    n = len(without_one)
+    mean = sum(without_one, Fraction(0)) / n
+    return Fraction(n - 1, n) * sum(((one - mean) ** 2 for one in without_one), Fraction(0))
+
+
+def sample_score_moves(evaluation: Evaluation, groups: NDArray[Any] | None) -> Floats:
+    """From the sample scores, summed over groups where there are any."""
+    moves = _deviations(evaluation)
+    if groups is None:
+        return moves
+    of_groups: NDArray[Any] = np.bincount(groups, weights=moves)
+    return of_groups
+
+
+def _deviations(evaluation: Evaluation) -> Floats:
     """What each sample moves the score away from its expectation (they sum to zero)."""
     weight = evaluation.sample_weight
     scores = np.where(weight > 0, np.nan_to_num(evaluation.sample_scores), 0.0)
@@ -102,36 +207,50 @@ def sampling_groups(evaluation: Evaluation) -> NDArray[Any] | None:
 
 
 def score_limits(scoring: str) -> tuple[float, float]:
-    """The least and the largest value that a score can have."""
-    return (-np.inf, 0.0) if scoring.startswith("neg_") else (0.0, 1.0)
+    """The least and the largest value that a score can have; "" is a difference of scores."""
+    if scoring.startswith("neg_"):
+        return -np.inf, 0.0
+    return (0.0, 1.0) if scoring else (-np.inf, np.inf)
 
 
-def normal_interval(
-    estimate: float,
-    moved: NDArray[np.float64],
-    groups: NDArray[Any] | None,
-    *,
-    confidence: Any,
-    error_bound: float,
-    limits: tuple[float, float],
+def make_interval(
+    estimate: float, moves: Moves, *, confidence: Any, method: Any, error_bound: float, scoring: str
 ) -> Interval:
-    """The interval around an estimate that each sample moved by so much.
+    """The interval around a score, or a difference of scores ("" as its name).
 
     It is widened by `error_bound`, so that what the computation left out is covered as well.
     """
     level = check_fraction("confidence", confidence)
-    units = moved if groups is None else np.bincount(groups, weights=moved)
-    unit = "samples" if groups is None else "groups"
-    if len(units) < 2:
-        raise InvalidInputError(f"an interval needs at least 2 {unit}; got {len(units)}")
-    standard_error = float(np.sqrt(np.sum(units**2)))
-    reach = float(norm.ppf(0.5 + level / 2)) * standard_error + error_bound
+    check_choice("method", method, METHODS)
+    n_units = len(moves.sample_scores)
+    if n_units < 3:
+        raise InvalidInputError(f"an interval needs at least 3 {moves.unit}; got {n_units}")
+    spread = moves.spread(method)
+    quantile = float(student.ppf(0.5 + level / 2, spread.freedom))
+    low, high = score_limits(scoring)
+    if (low, high) == (0.0, 1.0):
+        ends = _wilson(min(max(estimate, 0.0), 1.0), spread.variance, quantile, n_units)
+    else:
+        reach = quantile * sqrt(spread.variance)
+        ends = estimate - reach, estimate + reach
     return Interval(
         estimate=estimate,
-        low=max(limits[0], estimate - reach),
-        high=min(limits[1], estimate + reach),
+        low=max(low, ends[0] - error_bound),
+        high=min(high, ends[1] + error_bound),
         confidence=level,
-        standard_error=standard_error,
-        n_units=len(units),
-        unit=unit,
+        standard_error=sqrt(spread.variance),
+        n_units=n_units,
+        unit=moves.unit,
+        method="sample scores" if moves.jackknife is None else method,
     )
+
+
+def _wilson(p: float, variance: float, quantile: float, n_units: int) -> tuple[float, float]:
+    """Wilson's interval of a share with this variance, for at most `n_units` draws."""
+    draws = float(n_units)
+    if variance * n_units > p * (1 - p) > _ROUNDING:
+        draws = p * (1 - p) / variance
+    extra = quantile**2 / draws
+    middle = (p + extra / 2) / (1 + extra)
+    reach = sqrt(extra * (p * (1 - p) + extra / 4)) / (1 + extra)
+    return middle - reach, middle + reach

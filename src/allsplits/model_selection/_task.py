@@ -28,7 +28,9 @@ from allsplits.exact import (
     Neighbors,
     Options,
     Question,
+    ScoresWithout,
     SplitSpread,
+    scores_without_one,
     solve,
     solver_for,
     split_spread,
@@ -110,6 +112,7 @@ class Task:
         question = self._question([Column(k, self.law)], want_samples=True)
         if self.options.exact:
             self.neighbors.expect()
+        self.neighbors.keep_if_small()
         [answer] = solve(self.neighbors, question)
         shares = answer.prediction_proba
         if self.options.exact and shares is None and question.vote == "majority":
@@ -136,6 +139,11 @@ class Task:
             standard_error=float(answer.standard_error[0]),
             task=self,
         )
+
+    def without_one(self) -> ScoresWithout | None:
+        """The score of the estimator's k without each sample (or group) in turn."""
+        question = self._question([Column(self.n_neighbors, self.law)])
+        return scores_without_one(self.neighbors, question)
 
     def split_spread(self, *, method: str, n_runs: int, seed: int) -> SplitSpread:
         """How much the score of one run differs from the average over all."""

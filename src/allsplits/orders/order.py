@@ -83,6 +83,8 @@ class NeighborOrder:
         How the neighbours were found.
     metric : Metric or None
         What the distances are; None if nobody knows: they were given, or an index does not tell.
+    numbers : ndarray or None
+        Sample numbers of the rows, if they do not follow one another from `first_row` on.
 
     Examples
     --------
@@ -103,11 +105,16 @@ class NeighborOrder:
     first_row: int = 0
     search: SearchReport = field(default_factory=SearchReport)
     metric: Metric | None = None
+    numbers: NDArray[np.intp] | None = None
 
     @property
     def n_samples(self) -> int:
         """Number of rows."""
         return len(self.indptr) - 1
+
+    def sample_of(self, row: int) -> int:
+        """Sample number of a row."""
+        return self.first_row + row if self.numbers is None else int(self.numbers[row])
 
     @property
     def indices(self) -> NDArray[np.intp]:
@@ -170,6 +177,7 @@ class NeighborOrder:
             flat_distances=self.flat_distances[low:high],
             tied=self.tied[low:high],
             first_row=self.first_row + start,
+            numbers=None if self.numbers is None else self.numbers[start:stop],
         )
 
     def where(self, keep: NDArray[np.bool_]) -> NeighborOrder:

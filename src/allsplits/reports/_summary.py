@@ -33,10 +33,14 @@ NOISE = (
     "same source would give others."
 )
 _INTERVAL = (
-    "The interval is the central-limit interval of Bayle et al. (2020) from the sample scores, for "
-    "the sampling noise of this data set. It is too narrow for few neighbours: a 95 % interval "
-    "covered 84 to 92 % for k up to 5 in simulations. It knows nothing of choices made by the same "
-    "scores, and has no width where all sample scores are equal."
+    "The interval is for the sampling noise of this data set: each sample was taken out of the "
+    "data in turn, as a question and as a neighbour. It knows nothing of choices made by the same "
+    "scores."
+)
+_FROM_SCORES = (
+    "The interval is for the sampling noise of this data set, from the sample scores alone: with "
+    "this law and vote samples cannot be taken out of the data. It is too narrow for few "
+    "neighbours, and knows nothing of choices made by the same scores."
 )
 _APPROXIMATE = (
     "Neighbours come from an approximate index and may be missing: the bounds know nothing of that."
@@ -57,7 +61,8 @@ def summarize(
     """The summary of what was computed; JSON can hold it."""
     evaluation = done.evaluation
     interval = evaluation.interval(confidence)
-    fixed = [NOISE, _INTERVAL, *([_APPROXIMATE] if evaluation.search.approximate else [])]
+    how = _FROM_SCORES if interval.method == "sample scores" else _INTERVAL
+    fixed = [NOISE, how, *([_APPROXIMATE] if evaluation.search.approximate else [])]
     return {
         "title": as_text(title),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -120,6 +125,7 @@ def _interval(scoring: str, interval: Interval) -> dict[str, Any]:
         "standard_error": interval.standard_error,
         "n_units": interval.n_units,
         "unit": interval.unit,
+        "method": interval.method,
     }
 
 

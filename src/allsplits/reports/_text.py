@@ -94,20 +94,12 @@ def name_of_score(scoring: str) -> str:
 def interval_in_words(scoring: str, interval: Interval) -> tuple[list[str] | None, str]:
     """The interval's ends (None where the spread says nothing), and a clause that says it."""
     confidence = f"{100 * interval.confidence:.4g}\u00a0%"
-    if interval.standard_error > _ROUNDING * abs(interval.estimate):
+    if interval.high - interval.low > 2 * _ROUNDING * abs(interval.estimate):
         ordered = sorted(interval, reverse=scoring.startswith("neg_"))
         ends = [score_in_words(scoring, end) for end in ordered]
         same = "for other data from the same source"
         return ends, f"{same} the {confidence} interval is {' to '.join(ends)}"
-    if scoring.startswith("neg_") or interval.estimate < 1 - _ROUNDING:
-        return None, "all sample scores are equal, so that their spread gives no interval"
-    # Clopper & Pearson's bound where nothing was wrong, which the rule of three (3/n) rounds.
-    most = -math.expm1(math.log1p(-interval.confidence) / interval.n_units)
-    return None, (
-        "no sample is ever wrong, so that the spread of the scores gives no interval; "
-        f"{interval.n_units:,} independent {interval.unit} without an error would still allow an "
-        f"error of up to {percent(most)} ({confidence} confidence)"
-    )
+    return None, "all sample scores are equal, so that their spread gives no interval"
 
 
 def sentence(evaluation: Evaluation, interval: Interval) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from allsplits._validation import check_count, shown
 from allsplits.exceptions import InvalidInputError
+from allsplits.splits._fixed import train_size_without_one
 
 
 class CountsComponent(NamedTuple):
@@ -54,6 +55,25 @@ class CountsLaw(ClassSizes):
     def smallest_training_set(self) -> int:
         """The largest k that every split can serve."""
         return min(sum(component.train) for component in self.components)
+
+    def without_one(self, unit: int, at_least: int) -> "CountsLaw":
+        """The law when a sample of class `unit` is gone, if it can with `at_least` voters."""
+        size = self.class_sizes[unit]
+        sizes = (*self.class_sizes[:unit], size - 1, *self.class_sizes[unit + 1 :])
+        components = []
+        for c in self.components:
+            train = c.train[unit]
+            fewer = train_size_without_one(train, size)
+            tested = sum(c.test) - c.test[unit] + min(c.test[unit], size - 1 - train)
+            if (fewer < train and sum(c.train) > at_least) or tested == 0:
+                train -= 1
+            train = min(max(train, 0), size - 1)
+            counts, tests = list(c.train), list(c.test)
+            counts[unit], tests[unit] = train, min(tests[unit], size - 1 - train)
+            weight = c.weight if sum(tests) else Fraction(0)
+            components.append(CountsComponent(tuple(counts), tuple(tests), weight))
+        total = sum((c.weight for c in components), Fraction(0)) or Fraction(1)
+        return CountsLaw(sizes, tuple(c._replace(weight=c.weight / total) for c in components))
 
     @cached_property
     def n_splits(self) -> int:

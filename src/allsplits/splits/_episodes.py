@@ -27,6 +27,12 @@ class EpisodeLaw(ClassSizes):
         """Support items of an episode."""
         return self.n_way * self.k_shot
 
+    def without_one(self, unit: int, at_least: int) -> "EpisodeLaw":
+        """The law when a sample of class `unit` is gone."""
+        sizes = list(self.class_sizes)
+        sizes[unit] -= 1
+        return EpisodeLaw(tuple(sizes), self.n_way, self.k_shot)
+
     @cached_property
     def n_splits(self) -> int:
         """How many different episodes are averaged over."""

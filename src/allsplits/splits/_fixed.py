@@ -16,6 +16,15 @@ from typing import ClassVar, NamedTuple
 from allsplits._validation import check_count, check_fraction
 
 
+def train_size_without_one(train: int, size: int) -> int:
+    """Training items when one of `size` samples is gone.
+
+    The test set stays where it is the smaller part (leave-p-out leaves out p), otherwise the
+    training set does (few shots stay few).
+    """
+    return train - 1 if 2 * train >= size else train
+
+
 class SizeComponent(NamedTuple):
     """One training size, its test size, and the share of splits that have it."""
 
@@ -57,6 +66,16 @@ class SizeLaw:
             ),
             n_folds,
         )
+
+    def without_one(self, unit: int, at_least: int) -> SizeLaw:
+        """The law of the same splitting when a sample is gone, if it can with `at_least` voters."""
+        n = self.n_samples - 1
+        components = []
+        for c in self.components:
+            train = train_size_without_one(c.train, n + 1)
+            train = min(c.train if train < at_least else train, n - 1)
+            components.append(c._replace(train=train, test=min(c.test, n - train)))
+        return SizeLaw(n, tuple(components))
 
     def only(self, component: SizeComponent) -> SizeLaw:
         """The law given that one of the sizes is drawn."""

@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupShuffleSplit
 
 from allsplits._validation import check_count, shown
 from allsplits.exceptions import InvalidInputError
-from allsplits.splits._fixed import SizeLaw
+from allsplits.splits._fixed import SizeLaw, train_size_without_one
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +42,16 @@ class GroupLaw:
     def smallest_training_set(self) -> int:
         """The largest k that every split can serve."""
         return int(np.sort(self.group_sizes)[: self.n_train].sum())
+
+    def without_one(self, unit: int, at_least: int) -> "GroupLaw":
+        """The law of the samples that are left when the group `unit` is gone."""
+        left = self.groups[self.groups != unit]
+        n_groups = len(self.group_sizes)
+        n_train = train_size_without_one(self.n_train, n_groups)
+        n_train = max(1, min(n_train, n_groups - 2))
+        return GroupLaw(
+            left - (left > unit), n_train, max(1, min(self.n_test, n_groups - 1 - n_train))
+        )
 
     @cached_property
     def n_splits(self) -> int:

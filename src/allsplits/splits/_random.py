@@ -30,6 +30,10 @@ class BernoulliLaw:
         """Training sets too small for the vote are left out, so any k up to n - 1 will do."""
         return self.n_samples - 1
 
+    def without_one(self, unit: int, at_least: int) -> BernoulliLaw:
+        """The law when one sample is gone."""
+        return BernoulliLaw(self.n_samples - 1, self.q, at_least)
+
     def given(self, at_least: int) -> BernoulliLaw:
         """The law of training sets with that many voters."""
         return BernoulliLaw(self.n_samples, self.q, at_least)
@@ -94,6 +98,10 @@ class BootstrapLaw:
     def smallest_training_set(self) -> int:
         """Copies count, so there are always n voters."""
         return self.n_samples
+
+    def without_one(self, unit: int, at_least: int) -> BootstrapLaw:
+        """The law when one sample is gone: as many draws as samples."""
+        return BootstrapLaw(self.n_samples - 1)
 
     @cached_property
     def n_splits(self) -> int:

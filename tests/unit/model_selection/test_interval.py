@@ -1,18 +1,17 @@
 """`Evaluation.interval` and `compare`: the formulas by hand, special cases, coverage, bad input."""
 
 from math import sqrt
-from statistics import NormalDist
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 from sklearn.datasets import load_diabetes
 from sklearn.model_selection import KFold, LeaveOneGroupOut, LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import ClassCounts, Episodes, FixedSize, Interval, compare, evaluate
+from allsplits.model_selection._interval import METHODS
 from unit.refused import refused
-
-Z = NormalDist().inv_cdf(0.975)
 
 
 @pytest.fixture(scope="module")
@@ -25,40 +24,80 @@ def twenty(iris):
     return evaluate(KNeighborsClassifier(20), *iris, cv=KFold(5))
 
 
-def test_it_is_the_spread_of_the_sample_scores(three):
-    half = Z * np.std(three.sample_scores) / sqrt(150)
-    low, high = three.interval()
-    assert low == pytest.approx(three.score - half, abs=1e-12)
-    assert high == pytest.approx(three.score + half, abs=1e-12)
+def test_three_methods_and_how_they_are_combined(three):
+    tight = np.std(three.sample_scores) / sqrt(150)
+    safe = sqrt(149 / 150 * np.sum((three.without_one - three.without_one.mean()) ** 2))
+    assert three.interval(method="sample scores").standard_error == pytest.approx(tight, rel=1e-9)
+    assert three.interval(method="jackknife").standard_error == pytest.approx(safe, rel=1e-9)
+    both = sqrt((2 * safe**2 + tight**2) / 3)
+    assert three.interval().standard_error == pytest.approx(both, rel=1e-9)
+    assert [three.interval(method=m).method for m in METHODS] == list(METHODS)
+    refused(lambda: three.interval(method="bootstrap"), "method", "jackknife", "bootstrap")
 
 
-def test_more_confidence_is_wider_by_the_normal_quantile(three):
+def test_a_share_has_wilsons_interval_by_hand(three):
+    """(p - c)² = t² c(1-c)/m at both ends c, with m draws of the same variance."""
+    interval = three.interval()
+    moves = sqrt(149 / 150) * (three.without_one.mean() - three.without_one)
+    fourth = np.sum(moves**4) - np.sum(moves**2) ** 2 / 150
+    quantile = student.ppf(0.975, 2 * np.sum(moves**2) ** 2 / fourth)
+    p = three.score
+    draws = min(150, p * (1 - p) / interval.standard_error**2)
+    for end in interval:
+        assert (p - end) ** 2 == pytest.approx(quantile**2 * end * (1 - end) / draws, rel=1e-6)
+
+
+def test_where_every_sample_is_always_right_the_interval_has_a_width():
+    X = np.concatenate([np.arange(20.0), 100 + np.arange(20.0)])[:, None]
+    sure = evaluate(KNeighborsClassifier(1), X, np.repeat([0, 1], 20), cv=KFold(5))
+    assert sure.score == pytest.approx(1, abs=1e-12)
+    quantile = student.ppf(0.975, 39)
+    assert sure.interval().low == pytest.approx(40 / (40 + quantile**2), abs=1e-9)
+    assert sure.interval().high == 1.0
+
+
+def test_more_confidence_is_wider(three):
     narrow, wide = three.interval(0.5), three.interval(0.95)
     assert narrow.standard_error == wide.standard_error
-    ratio = (wide.high - wide.estimate) / (narrow.high - narrow.estimate)
-    assert ratio == pytest.approx(Z / NormalDist().inv_cdf(0.75), rel=1e-9)
+    assert wide.low < narrow.low < three.score < narrow.high < wide.high
+
+
+def test_too_few_voters_without_a_sample_leave_the_sample_scores(iris):
+    X, y = iris[0][::15], iris[1][::15]
+    found = evaluate(KNeighborsClassifier(9), X, y, cv=LeaveOneOut())
+    assert found.without_one is None
+    assert found.interval().method == "sample scores"
+    assert "by sample scores" in repr(found.interval())
+
+
+def test_few_shots_of_many_samples_have_too_many_lists(monkeypatch, iris):
+    monkeypatch.setattr("allsplits.exact.jackknife._MOST_ENTRIES", 1000)
+    found = evaluate(KNeighborsClassifier(1), *iris, cv=ClassCounts(1))
+    assert found.interval().method == "sample scores"
 
 
 def test_a_regressor_has_one_too():
     X, y = load_diabetes(return_X_y=True)
     found = evaluate(KNeighborsRegressor(7), X, y, cv=KFold(5))
     interval = found.interval()
-    expected = np.std(found.sample_scores) / sqrt(len(y))
-    assert interval.standard_error == pytest.approx(expected, rel=1e-9)
+    tight = found.interval(method="sample scores").standard_error
+    assert tight == pytest.approx(np.std(found.sample_scores) / sqrt(len(y)), rel=1e-9)
+    assert tight < interval.standard_error < found.interval(method="jackknife").standard_error
     assert interval.low < found.score < interval.high <= 0
 
 
 def test_it_stays_within_what_the_score_can_be(iris):
     easy = evaluate(KNeighborsClassifier(1), iris[0][:110], iris[1][:110], cv=KFold(5))
     assert easy.score > 0.95
-    assert easy.interval(0.9999).high == 1.0
+    assert 0.99 < easy.interval(0.9999).high <= 1.0
 
 
 def test_classes_that_count_equally_are_compared_with_themselves(iris):
     X, y = iris[0][:120], iris[1][:120]
     found = evaluate(KNeighborsClassifier(3), X, y, cv=KFold(5), scoring="balanced_accuracy")
     variances = [np.var(found.sample_scores[y == c]) / np.sum(y == c) for c in range(3)]
-    assert found.interval().standard_error == pytest.approx(sqrt(sum(variances)) / 3, rel=1e-9)
+    interval = found.interval(method="sample scores")
+    assert interval.standard_error == pytest.approx(sqrt(sum(variances)) / 3, rel=1e-9)
 
 
 def test_episodes_count_classes_equally_too(iris):
@@ -76,7 +115,7 @@ def test_groups_are_one_draw_each(iris):
         KNeighborsClassifier(1), X[copies], y[copies], cv=LeaveOneGroupOut(), groups=copies,
         distance_ties="index",
     )  # fmt: skip
-    interval = found.interval()
+    interval = found.interval(method="sample scores")
     assert (interval.n_units, interval.unit) == (len(y), "groups")
     of_groups = found.sample_scores.reshape(-1, 10).mean(axis=1)
     assert interval.standard_error == pytest.approx(np.std(of_groups) / sqrt(len(y)), rel=1e-9)
@@ -89,7 +128,8 @@ def test_samples_that_are_never_held_out_do_not_count():
     found = evaluate(KNeighborsClassifier(1), X, y, cv=ClassCounts({0: 2, 1: 2, 2: 2}))
     assert np.isnan(found.sample_scores[-1])
     held = found.sample_scores[:10]
-    assert found.interval().standard_error == pytest.approx(np.std(held) / sqrt(10), rel=1e-9)
+    interval = found.interval(method="sample scores")
+    assert interval.standard_error == pytest.approx(np.std(held) / sqrt(10), rel=1e-9)
 
 
 def test_it_unpacks_contains_and_reads_well(three):
@@ -118,7 +158,7 @@ def test_the_interval_covers_as_often_as_it_says_for_a_stable_vote():
         evaluate(model, rng.normal(size=(n, 1)), rng.random(n) < 0.2, cv=LeaveOneOut())
         for _ in range(runs)
     ]
-    covered = np.mean([0.8 in one.interval(0.9) for one in drawn])
+    covered = np.mean([0.8 in one.interval(0.9, method="sample scores") for one in drawn])
     assert abs(covered - 0.9) < 4 * sqrt(0.9 * 0.1 / runs)
 
 
@@ -127,7 +167,9 @@ def test_a_comparison_pairs_the_samples(three, twenty):
     differences = three.sample_scores - twenty.sample_scores
     assert found.difference == three.score - twenty.score
     assert found.interval.estimate == found.difference
-    expected = np.std(differences) / sqrt(150)
+    without = three.without_one - twenty.without_one
+    safe = 149 / 150 * np.sum((without - without.mean()) ** 2)
+    expected = sqrt((2 * safe + np.var(differences) / 150) / 3)
     assert found.interval.standard_error == pytest.approx(expected, rel=1e-9)
     np.testing.assert_array_equal(found.sample_differences, differences)
     assert found.n_better == np.sum(differences > 1e-12)
@@ -167,8 +209,8 @@ def test_a_clear_winner_is_decided(iris):
 def test_laws_may_differ(iris, three):
     small = evaluate(KNeighborsClassifier(3), *iris, cv=FixedSize(10))
     found = compare(three, small)
-    expected = np.std(three.sample_scores - small.sample_scores) / sqrt(150)
-    assert found.interval.standard_error == pytest.approx(expected, rel=1e-9)
+    tight = np.std(three.sample_scores - small.sample_scores) / sqrt(150)
+    assert found.interval.standard_error > tight
     assert found.decided
 
 

@@ -81,6 +81,7 @@ DOORS = {
     "report": lambda _: report(X, Y),
     "report, estimator": lambda _: report(X, Y, estimator=KNN),
     "report, no curves": lambda _: report(X, Y, estimator=KNeighborsClassifier(1), curves=()),
+    "interval": lambda _: evaluate(KNN, X, Y).interval(),
     "report of an evaluation": lambda _: report(ALONE, X=X, estimator=KNN),
     "command": lambda folder: on_the_command_line(folder, k="1-5"),
     "command, report": lambda folder: on_the_command_line(folder, report=str(folder / "r.json")),

@@ -120,21 +120,19 @@ def test_the_metric_is_named(uneven):
     assert "minkowski, p = 3" in made.html()
 
 
-def test_perfect_rows_have_no_interval_but_a_bound():
+def test_perfect_rows_have_an_interval():
     X = np.concatenate([np.arange(20.0), 1000 + np.arange(20.0)]).reshape(-1, 1)
     made = report(evaluate(KNeighborsClassifier(1), X, np.repeat([0, 1], 20)))
-    interval = made.summary["interval"]
-    assert interval["in_words"] is None
-    # 40 independent trials without an error happen once in twenty at p = 7.22 %.
-    assert 0.0499 < (1 - 0.0722) ** 40 < 0.0501
-    assert "7.22\u00a0%" in made.summary["answer"]
-    assert "no interval" in made.summary["answer"]
-    assert "100.00\u00a0% to 100.00" not in made.html()
+    low, high = made.summary["interval"]["in_words"]
+    assert high == "100.00\u00a0%"
+    # Wilson's, 40 draws and Student's quantile of 39 degrees of freedom.
+    assert low == "90.72\u00a0%"
+    assert f"{low} to {high}" in made.summary["answer"]
 
 
-def test_equal_scores_that_are_not_perfect_have_no_interval():
+def test_equal_errors_of_a_regressor_have_no_interval():
     X = np.zeros((20, 1))
-    made = report(evaluate(KNeighborsClassifier(1), X, np.repeat([0, 1], 10), cv=FixedSize(5)))
+    made = report(evaluate(KNeighborsRegressor(1), X, np.zeros(20), cv=FixedSize(5)))
     assert made.summary["interval"]["in_words"] is None
     assert "all sample scores are equal" in made.summary["answer"]
 

@@ -98,7 +98,7 @@ def test_the_page_says_what_the_summary_says(iris, seven):
     assert "96.4" in made.summary["answer"]
     assert "noise of splitting" in page.text
     assert "noise of sampling" in page.text
-    assert "Bayle" in page.text
+    assert "each sample was taken out" in page.text
     assert "Petals are in centimetres." in page.text
     assert "petal length (cm)" in page.text
     assert made.summary["law"]["n_splits_written_out"] in page.text

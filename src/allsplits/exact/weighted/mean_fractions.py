@@ -33,7 +33,7 @@ def solve_mean_fractions(question: Question) -> Solver:
 
 def _row(question: Question, order: NeighborOrder, row: int) -> list[Fraction]:
     """The value of one sample for each column."""
-    own = order.first_row + row
+    own = order.sample_of(row)
     weights = weights_of(question).unrounded_fractions(order.slice_rows(row, row + 1))
     groups = list(groups_of(order, row, question.options.average))
     line = []

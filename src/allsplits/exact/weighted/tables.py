@@ -18,7 +18,7 @@ class TabledLaw:
     def __init__(self, question: Question, law: Any) -> None:
         self.law, self.n_candidates = law, question.n_samples - 1
         self.counts = law.kind == "class counts"
-        sizes = np.bincount(question.codes, minlength=question.n_classes)
+        sizes = question.class_sizes
         self.pools = np.concatenate([sizes, sizes - 1])
         self.trains = [component.train for component in law.components]
 

@@ -71,7 +71,7 @@ def solve_vote_fractions(question: Question) -> Solver:
     def line(order: NeighborOrder, row: int) -> list[list[Fraction]]:
         of_row = weights_of(question).fractions(order.slice_rows(row, row + 1))
         groups = list(_groups(question, order, row, of_row))
-        code = codes[order.first_row + row]
+        code = codes[order.sample_of(row)]
         return [_shares(question, groups, code, column, counted) for column in question.columns]
 
     def finish(rows: list[list[list[Fraction]]]) -> Answer:

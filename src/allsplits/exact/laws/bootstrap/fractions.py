@@ -25,7 +25,7 @@ def _ends_here(n: int, s: int, g: int, k: int, u: int) -> Fraction:
 
 def _value(question: Question, order: NeighborOrder, row: int, k: int) -> Fraction:
     codes = question.codes
-    own = int(codes[order.first_row + row])
+    own = int(codes[order.sample_of(row)])
     before: dict[int, int] = {}
     s, total = 0, Fraction(0)
     for members in groups_of(order, row, question.options.average):

@@ -38,7 +38,7 @@ def _depth(n_draws: int, n_candidates: int, k: int, tol: float) -> int:
     return int(lengths[np.argmax(missing <= tol)])
 
 
-class _BootstrapVote:
+class BootstrapVote:
     """Values of the rows of a block: for each column, or for each class."""
 
     def __init__(self, question: Question) -> None:
@@ -61,6 +61,7 @@ class _BootstrapVote:
         )
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
+        """Values of the rows of a block."""
         codes, options = self.question.codes, self.question.options
         labels = neighbor_labels(order, codes)
         rows = Rows(order.indptr, labels, order.tied, codes[own_rows(order)])
@@ -91,7 +92,7 @@ def solve_bootstrap(question: Question) -> Solver:
         per_class = class_weights(question)
         weights = [per_class[code] for code in question.codes]
         return in_fractions(partial(exact_right, question), question.n_samples - 1, weights)
-    vote = _BootstrapVote(question)
+    vote = BootstrapVote(question)
 
     def finish(values: Floats) -> Answer:
         # Powers (1-p)^n lose n roundings, the sums over votes k² and k for each class, the survival

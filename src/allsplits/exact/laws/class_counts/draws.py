@@ -1,5 +1,8 @@
 """What a law of class counts draws: candidates of each class, and the tables the kernels need."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,7 +18,7 @@ def class_pools(question: Question) -> tuple[NDArray[np.int64], NDArray[np.int64
     if question.exclusion is not None:
         pools, own_pools = question.exclusion.pools(question.codes, question.n_classes)
         return pools, own_pools
-    sizes = np.bincount(question.codes, minlength=question.n_classes)[None, :]
+    sizes = question.class_sizes[None, :]
     return sizes, sizes - 1
 
 
@@ -26,13 +29,37 @@ def query_kinds(question: Question) -> NDArray[np.int32]:
     return np.zeros_like(question.codes)
 
 
-class DrawTables:
-    """Hypergeometric tables of all components, trains[component, class], for up to b_max votes."""
+class Pools(NamedTuple):
+    """What queries of each kind draw from.
 
-    def __init__(self, question: Question, trains: NDArray[np.int64], b_max: int) -> None:
-        both = np.stack(class_pools(question))[..., None]
-        drawn = np.minimum(trains.T, both)
-        each = np.concatenate([both, drawn], axis=-1).reshape(-1, 1 + len(trains))
+    Attributes
+    ----------
+    others, own : array of shape (kinds, classes)
+        Candidates of each class, for a query of another class, and of the class itself.
+    trains : array of shape (kinds, components, classes)
+        How many are drawn.
+    """
+
+    others: NDArray[np.int64]
+    own: NDArray[np.int64]
+    trains: NDArray[np.int64]
+
+
+def pools_of(question: Question, trains: Sequence[tuple[int, ...]]) -> Pools:
+    """All queries draw alike; they may meet different candidates."""
+    others, own = class_pools(question)
+    shape = (len(others), len(trains), question.n_classes)
+    return Pools(others, own, np.broadcast_to(np.array(trains), shape))
+
+
+class DrawTables:
+    """Hypergeometric tables of all kinds of queries and all components, for up to b_max votes."""
+
+    def __init__(self, pools: Pools, b_max: int) -> None:
+        both = np.stack([pools.others, pools.own])[..., None]
+        n_components = pools.trains.shape[1]
+        drawn = np.minimum(pools.trains.transpose(0, 2, 1), both)
+        each = np.concatenate([both, drawn], axis=-1).reshape(-1, 1 + n_components)
         distinct, ids = np.unique(each, axis=0, return_inverse=True)
         self.pools = np.ascontiguousarray(distinct[:, 0])
         self.drawn = np.ascontiguousarray(distinct[:, 1:])

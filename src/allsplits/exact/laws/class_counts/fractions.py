@@ -67,7 +67,7 @@ def exact_row(order: NeighborOrder, row: int, codes: NDArray[np.int32], average:
         tied = {c: labels.count(c) for c in set(labels)}
         groups.append((before, tied))
         before = {c: before.get(c, 0) + tied.get(c, 0) for c in before.keys() | tied.keys()}
-    return ExactRow(int(codes[order.first_row + row]), groups)
+    return ExactRow(int(codes[order.sample_of(row)]), groups)
 
 
 class ExactValue(Protocol):
@@ -155,7 +155,7 @@ def solve_in_fractions(exact: ExactValue, question: Question) -> Solver:
     of_samples = [sum(parts, Fraction(0)) for parts in zip(*weights, strict=True)]
 
     def line(order: NeighborOrder, row: int) -> list[Fraction | None]:
-        sample = order.first_row + row
+        sample = order.sample_of(row)
         if not of_samples[sample]:
             return [None] * len(question.columns)
         pool = pools[kinds[sample]].tolist()

@@ -14,6 +14,7 @@ drawn least.
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,7 +33,7 @@ from allsplits.exact.laws.class_counts._kernels_nearest import score_nearest
 from allsplits.exact.laws.class_counts._kernels_ranked import score_ranked
 from allsplits.exact.laws.class_counts._kernels_tied import score_tied, tied_work
 from allsplits.exact.laws.class_counts._kernels_untied import score_untied, work_space
-from allsplits.exact.laws.class_counts.draws import DrawTables, query_kinds
+from allsplits.exact.laws.class_counts.draws import DrawTables, Pools, pools_of, query_kinds
 from allsplits.exact.laws.class_counts.fractions import (
     ExactValue,
     exact_class_ranked,
@@ -82,24 +83,34 @@ def needed_depth(class_sizes: ArrayLike, train: Sequence[int], k: int, tol: floa
 class ClassCountsVote:
     """P(right) or P(every class) under the components of a law of class counts."""
 
-    def __init__(self, question: Question, trains: Sequence[tuple[int, ...]]) -> None:
+    def __init__(
+        self, question: Question, trains: Sequence[tuple[int, ...]], pools: Pools | None = None
+    ) -> None:
         self.question = question
         self.trains = np.array(trains)
+        self.pools = pools or pools_of(question, trains)
         self.ks = np.array([column.k for column in question.columns])
         self.k_most = int(self.ks.max())
         self.tie_rules = tie_rules(self.k_most)
-        self.tables = DrawTables(question, self.trains, self.k_most)
-        sizes = np.bincount(question.codes, minlength=question.n_classes)
+        self.tables = DrawTables(self.pools, self.k_most)
+        sizes = question.class_sizes
         self.depth = question.n_samples - 1
         if question.exclusion is None:
             tol = question.options.tol
             self.depth = max(needed_depth(sizes, train, self.k_most, tol) for train in trains)
         self.quadrature = legendre_rules(self.k_most // 2 + 1 if question.options.share else 0)
 
-    def values(self, order: NeighborOrder, n_threads: int, every_class: bool) -> Floats:
-        """Shape (rows, components, columns), or (…, classes) with every_class."""
+    def values(
+        self, order: NeighborOrder, n_threads: int, kinds: NDArray[np.int32] | None = None
+    ) -> Floats:
+        """Shape (rows, components, columns), or (…, classes) where every class is asked for.
+
+        `kinds` are those of the rows, where the question does not tell.
+        """
         question, options = self.question, self.question.options
-        kinds = query_kinds(question)[own_rows(order)]
+        every_class = question.wants_classes
+        if kinds is None:
+            kinds = query_kinds(question)[own_rows(order)]
         labels = neighbor_labels(order, question.codes)
         rows = Rows(order.indptr, labels, order.tied, question.codes[own_rows(order)])
         place: slice | NDArray[np.intp] = slice(None)
@@ -116,19 +127,21 @@ class ClassCountsVote:
         run = partial(_score_rows, rows, draws, vote, question.vote == "ranked", out)
         if rows.tied.any():
             # The first block speaks for the others, unless the estimate did.
-            foreseen = is_long(self.seconds(every_class), n_threads) or order.first_row > 0
+            foreseen = is_long(self.seconds(), n_threads) or order.first_row > 0
             scale = 0.0 if foreseen else question.n_samples / order.n_samples
             map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=_CHEAPER)
         else:
             map_row_ranges(run, len(rows.own), n_threads)
-        if question.vote == "majority":
-            for component, train in enumerate(self.trains):
-                self._whole_training_set(out[:, component], train, rows.own, every_class)
+        if question.vote == "majority" and self.pools.trains.sum(axis=2).min() <= self.k_most:
+            for kind in np.unique(kinds):
+                at = np.flatnonzero(kinds == kind)
+                for component, train in enumerate(self.pools.trains[kind]):
+                    self._whole_training_set(out, (at, component), train, rows.own[at])
         found: Floats = out[place]
         return found
 
     def _whole_training_set(
-        self, out: Floats, train: NDArray[np.int64], own: NDArray[np.int32], every_class: bool
+        self, out: Floats, at: Any, train: NDArray[np.int64], own: NDArray[np.int32]
     ) -> None:
         """If k is the size of the training set, everybody votes: the winner is known."""
         winners = np.flatnonzero(train == train.max())
@@ -136,18 +149,18 @@ class ClassCountsVote:
         shares[winners if self.question.options.share else winners[:1]] = 1
         shares /= shares.sum()
         for c in np.flatnonzero(self.ks == train.sum()):
-            if every_class:
-                out[:] = shares
+            if self.question.wants_classes:
+                out[at] = shares
             else:
-                out[:, c] = shares[own]
+                out[(*at, c)] = shares[own]
 
-    def seconds(self, every_class: bool) -> float:
+    def seconds(self) -> float:
         """What the votes of all rows take on one core, without ties."""
         if self.question.vote == "ranked":
             return 0.0
         each = class_votes_seconds(
             self.question.n_samples, self.depth, self.question.n_classes, self.ks.tolist(),
-            int(self.trains.max()), every_class,
+            int(self.trains.max()), self.question.wants_classes,
         )  # fmt: skip
         return len(self.trains) * each
 
@@ -201,7 +214,7 @@ def _of_one_law(question: Question) -> Solver:
 
     def part(order: NeighborOrder, n_threads: int) -> Floats:
         rows = own_rows(order)
-        values = vote.values(order, n_threads, question.wants_classes)
+        values = vote.values(order, n_threads)
         total = np.zeros((order.n_samples, question.width))
         for component, weight in enumerate(weights):
             total += values[:, component] * weight[rows, None]
@@ -211,5 +224,5 @@ def _of_one_law(question: Question) -> Solver:
         bound = 1.25 * question.options.tol + vote.rounding
         return answer_from_rows(question, values, weights.sum(axis=0), bound, weighted=True)
 
-    seconds = vote.seconds(question.wants_classes)
+    seconds = vote.seconds()
     return Solver(vote.depth, part, FromRows(question, finish), seconds, _CHEAPER)

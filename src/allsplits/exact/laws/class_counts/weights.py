@@ -12,13 +12,13 @@ from allsplits.splits import CountsComponent
 
 def component_weights(question: Question, component: CountsComponent) -> list[Fraction]:
     """What a sample of each class counts in a split with these counts."""
-    sizes = np.bincount(question.codes, minlength=question.n_classes).tolist()
-    tested = sum(component.test)
+    sizes = question.class_sizes.tolist()
+    tested = max(sum(component.test), 1)
     present = sum(1 for count in component.test if count)
     return [
-        Fraction(int(count > 0), present * size)
+        Fraction(int(count > 0), max(present * size, 1))
         if question.balanced
-        else Fraction(count, size * tested)
+        else Fraction(count, max(size, 1) * tested)
         for count, size in zip(component.test, sizes, strict=True)
     ]
 

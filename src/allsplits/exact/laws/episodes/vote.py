@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 def _weights(question: Question) -> list[Fraction]:
     """The classes of an episode count equally, so does every class in the end."""
-    sizes = np.bincount(question.codes, minlength=question.n_classes)
+    sizes = question.class_sizes
     return [Fraction(1, question.n_classes * int(sizes[y])) for y in question.codes]
 
 

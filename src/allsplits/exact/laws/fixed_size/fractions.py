@@ -83,7 +83,7 @@ def _weigh(subsets: Sequence[Number], g: int, t: int) -> Number:
 def exact_right(question: Question, order: NeighborOrder, row: int) -> list[Fraction]:
     """P(right) of a row for each column, as Fractions."""
     codes, share = question.codes, question.options.share
-    own = int(codes[order.first_row + row])
+    own = int(codes[order.sample_of(row)])
     by_prefix: dict[int, dict[int, Number]] = {column.k: {} for column in question.columns}
     counts: dict[int, int] = {}
     s = 0
@@ -111,7 +111,7 @@ def exact_right(question: Question, order: NeighborOrder, row: int) -> list[Frac
 def exact_ranked(question: Question, order: NeighborOrder, row: int) -> list[Fraction]:
     """P(any of the R nearest is right) of a row for each column, as Fractions."""
     codes = question.codes
-    own = codes[order.first_row + row]
+    own = codes[order.sample_of(row)]
     by_prefix: dict[int, dict[int, Number]] = {column.k: {} for column in question.columns}
     s = others = 0
     for group in groups_of(order, row, question.options.average):

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class _MeanErrors:
+class MeanErrors:
     """Expected squared errors of the rows of a block, shape (rows, columns)."""
 
     targets: Floats
@@ -30,6 +30,7 @@ class _MeanErrors:
     average: bool
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
+        """Errors of the rows of a block."""
         prefixes = self.prefixes
         active = prefixes.masses > 0
         last = prefixes.depth - np.argmax(active[:, ::-1], axis=1)
@@ -52,7 +53,7 @@ def solve_mean(question: Question) -> Solver:
         line = partial(_exact_errors, question, [Fraction(y) for y in question.targets.tolist()])
         return in_fractions(line, deepest_prefix(question.columns), [Fraction(1, n)] * n)
     prefixes = prefixes_for(question.columns, question.options.tol)
-    part = _MeanErrors(question.targets, prefixes, question.options.average)
+    part = MeanErrors(question.targets, prefixes, question.options.average)
 
     def finish(errors: Floats) -> Answer:
         # No squared error exceeds the square of the range of the targets.
@@ -67,7 +68,7 @@ def _exact_errors(
     question: Question, targets: list[Fraction], order: NeighborOrder, row: int
 ) -> list[Fraction]:
     """Minus the expected squared error of a row for each column."""
-    own = targets[order.first_row + row]
+    own = targets[order.sample_of(row)]
     ks = {column.k for column in question.columns}
     by_prefix: dict[int, dict[int, Fraction]] = {k: {} for k in ks}
     s, L, Q = 0, Fraction(0), Fraction(0)

@@ -24,7 +24,6 @@ from allsplits.exact.laws.fixed_size._kernels_tally import (
 )
 from allsplits.exact.laws.fixed_size.majority import VoteTable, class_rows
 from allsplits.exact.masses import Prefixes
-from allsplits.exact.question import own_rows
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
 Floats = NDArray[np.float64]
@@ -205,5 +204,4 @@ class NearestTally(_Tally):
 
 
 def _numbers(order: NeighborOrder) -> NDArray[np.intp]:
-    rows = own_rows(order)
-    return np.arange(rows.start, rows.stop)
+    return np.arange(order.first_row, order.first_row + order.n_samples)

@@ -35,8 +35,9 @@ def class_weights(question: Question) -> list[Fraction]:
     """What one sample of each class counts in the score."""
     if not question.balanced:
         return [Fraction(1, question.n_samples)] * question.n_classes
-    sizes = np.bincount(question.codes, minlength=question.n_classes)
-    return [Fraction(1, question.n_classes * int(size)) for size in sizes]
+    sizes = question.class_sizes.tolist()
+    present = sum(1 for size in sizes if size)
+    return [Fraction(1, present * max(size, 1)) for size in sizes]
 
 
 def sample_weights(question: Question) -> NDArray[np.float64]:
@@ -87,12 +88,8 @@ def solve_ranked(question: Question) -> Solver:
 
     A training set smaller than R is looked at whole, so a column may be a mixture of ranks.
     """
-    parts = [(c, *part) for c, column in enumerate(question.columns) for part in _by_size(column)]
-    mixing = [
-        [w if c == line else Fraction(0) for c, w, _ in parts]
-        for line in range(len(question.columns))
-    ]
-    by_size = question.with_columns([part for _, _, part in parts])
+    columns, mixing = ranks_by_size(question.columns)
+    by_size = question.with_columns(columns)
     if question.options.exact:
         return _in_fractions(by_size, partial(_mixed_ranked, mixing))
     prefixes = prefixes_for(by_size.columns, question.options.tol)
@@ -111,6 +108,15 @@ def solve_ranked(question: Question) -> Solver:
         )
 
     return solver._replace(total=_Tallied(solver.total.add, finish))
+
+
+def ranks_by_size(columns: list[Column]) -> tuple[list[Column], list[list[Fraction]]]:
+    """Columns of which no training set is smaller than the rank, and how to mix them."""
+    parts = [(c, *part) for c, column in enumerate(columns) for part in _by_size(column)]
+    mixing = [
+        [w if c == line else Fraction(0) for c, w, _ in parts] for line in range(len(columns))
+    ]
+    return [part for _, _, part in parts], mixing
 
 
 def _mixed_ranked(

@@ -34,7 +34,7 @@ def solve_in_fractions(question: Question, law: GroupLaw) -> Solver:
     of_groups = [sum((share for _, share in splits), Fraction(0)) for splits in tested_in]
 
     def line(order: NeighborOrder, row: int) -> list[Fraction]:
-        own = groups[order.first_row + row]
+        own = groups[order.sample_of(row)]
         totals = [Fraction(0)] * len(question.columns)
         for trains, share in tested_in[own]:
             for c, column in enumerate(question.columns):
@@ -70,7 +70,7 @@ def _right(
 ) -> Fraction:
     """P(right) for one training set, averaged over the orders of tied neighbours."""
     codes = question.codes
-    own = int(codes[order.first_row + row])
+    own = int(codes[order.sample_of(row)])
     votes: dict[int, int] = {}
     found = 0
     for tie_group in groups_of(order, row, question.options.average):

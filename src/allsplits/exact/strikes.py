@@ -1,0 +1,100 @@
+"""Rows of an order with one candidate taken out: what is left if a sample is gone from the data.
+
+Which candidate it is matters only through the list that is left. Neighbours of one class that
+follow each other, or are tied, leave the same list, so few lists stand for many candidates.
+"""
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits.exact._kernels_strikes import copy_struck, number_strikes
+from allsplits.orders import NeighborOrder
+
+Floats = NDArray[np.float64]
+
+#: Entries of struck rows that are held at once.
+_MOST_ENTRIES = 1 << 22
+
+
+class Struck(NamedTuple):
+    """What rows are worth, and what striking samples changes.
+
+    Attributes
+    ----------
+    bases : array of shape (rows, classes, columns)
+        What each row adds to the score if a far sample of a class is gone.
+    hits : array of shape (samples, columns)
+        What striking each sample changes in all rows together.
+    """
+
+    bases: Floats
+    hits: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Strikes:
+    """All different lists that are left when a candidate is taken out of a row.
+
+    Attributes
+    ----------
+    order : NeighborOrder
+        The rows.
+    of_entry : ndarray of shape (entries,)
+        The list that is left without each entry.
+    rows, entries : ndarray of shape (lists,)
+        The row that each list comes from, and an entry that it lacks.
+    """
+
+    order: NeighborOrder
+    of_entry: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    entries: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, order: NeighborOrder, kinds: NDArray[np.int32] | None, average: bool) -> "Strikes":
+        """Of entries with these classes; None if each is different from all others."""
+        n_entries = len(order.flat_indices)
+        of_entry = np.arange(n_entries)
+        n_lists = n_entries
+        if kinds is not None:
+            tied = order.tied if average else np.zeros(n_entries, dtype=bool)
+            n_kinds = int(kinds.max(initial=0)) + 1
+            n_lists = number_strikes(order.indptr, kinds, tied, n_kinds, of_entry)
+        entries = np.empty(n_lists, dtype=np.int64)
+        entries[of_entry[::-1]] = np.arange(n_entries)[::-1]
+        rows = np.searchsorted(order.indptr, entries, side="right") - 1
+        return cls(order, of_entry, rows, entries)
+
+
+def struck_rows(
+    order: NeighborOrder, rows: NDArray[np.int64], entries: NDArray[np.int64]
+) -> NeighborOrder:
+    """These rows, each without one entry (-1: complete), as an order of their own."""
+    lengths = np.diff(order.indptr)[rows] - (entries >= 0)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    kept = np.empty(indptr[-1], dtype=np.int64)
+    tied = np.empty(indptr[-1], dtype=bool)
+    copy_struck(order.indptr, order.tied, rows, entries, indptr, kept, tied)
+    numbers = rows + order.first_row if order.numbers is None else order.numbers[rows]
+    return replace(
+        order,
+        indptr=indptr,
+        flat_indices=order.flat_indices[kept],
+        flat_distances=order.flat_distances[kept],
+        tied=tied,
+        depth=int(lengths.min(initial=order.depth)),
+        n_candidates=order.n_candidates - 1,
+        numbers=numbers,
+    )
+
+
+def batches(order: NeighborOrder, rows: NDArray[np.int64]) -> list[slice]:
+    """Consecutive lists of these rows that are held at once."""
+    ends = np.cumsum(np.diff(order.indptr)[rows])
+    cuts = np.searchsorted(ends, np.arange(_MOST_ENTRIES, ends.max(initial=0), _MOST_ENTRIES))
+    edges = np.unique([0, *cuts, len(rows)]).tolist()
+    return [slice(*pair) for pair in pairwise(edges)]

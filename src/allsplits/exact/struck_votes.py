@@ -1,0 +1,244 @@
+"""What rows are worth when one sample is gone from the data: the same votes, a smaller law.
+
+Laws of fixed size lose a sample, whichever it is. Laws of class counts lose a sample of a class, so
+that a row is worth something else for each class; a row without candidates of that class within
+its depth is worth what it was.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits.exact.effort import majority_seconds
+from allsplits.exact.kernel_types import Rows
+from allsplits.exact.laws.bootstrap.vote import BootstrapVote
+from allsplits.exact.laws.class_counts.draws import Pools
+from allsplits.exact.laws.class_counts.race import RaceVote
+from allsplits.exact.laws.class_counts.vote import ClassCountsVote
+from allsplits.exact.laws.fixed_size.majority import MajorityVote
+from allsplits.exact.laws.fixed_size.mean import MeanErrors
+from allsplits.exact.laws.fixed_size.ranked import RankedVote
+from allsplits.exact.laws.fixed_size.strikes import TwoClassStrikes
+from allsplits.exact.laws.fixed_size.vote import ranks_by_size
+from allsplits.exact.masses import Column, prefixes_for
+from allsplits.exact.question import Question
+from allsplits.exact.strikes import Struck
+from allsplits.orders import NeighborOrder
+from allsplits.splits import CountsLaw
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+#: What may be left out of a score with a sample gone: far below what one sample moves.
+_TOL = 1e-7
+
+
+class Shortcut(Protocol):
+    """Votes of two classes in rows without ties between them: no lists are made."""
+
+    def strikes(
+        self,
+        rows: Rows,
+        numbers: NDArray[np.int32],
+        weights: Floats,
+        n_samples: int,
+        n_threads: int,
+    ) -> Struck:
+        """What rows are worth, and what striking samples changes.
+
+        `numbers` are the samples of the entries, `weights` those of the votes.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class StruckVotes:
+    """Values of rows in the data without one sample.
+
+    Attributes
+    ----------
+    depth : int
+        How deep rows must be after the strike.
+    weights : array of shape (classes, components, classes)
+        What a row counts if a sample of a class (first) is gone, by its own class (last).
+    bound : float
+        A value is off by no more than this.
+    values : callable
+        (order, gone, n_threads) -> array of shape (rows, components, columns). `gone` is the class
+        of the sample that each row has lost; the number of classes means that it has lost none.
+    seconds : float
+        What all rows take once, on one core, roughly.
+    by_class : bool
+        Whether it matters of which class the sample is that is gone.
+    runs : bool
+        Whether neighbours of one class are all the same.
+    shortcut : Shortcut or None
+        A shorter way for two classes, in rows without ties between them.
+    """
+
+    depth: int
+    weights: Floats
+    bound: float
+    values: Callable[[NeighborOrder, Codes, int], Floats]
+    seconds: float
+    by_class: bool = False
+    runs: bool = True
+    shortcut: Shortcut | None = None
+
+
+def struck_votes(question: Question) -> StruckVotes | None:
+    """How rows are valued with a sample gone; None where there is no such way.
+
+    Law and vote may have none, and the smaller law may have fewer than k voters.
+    """
+    tol = max(question.options.tol, _TOL)
+    options = replace(question.options, tol=tol)
+    question = replace(question, options=options, want_samples=False)
+    kind = question.columns[0].law.kind
+    if kind == "class counts" and question.vote in ("majority", "ranked"):
+        return _of_class_counts(question) if _one_law(question) else None
+    if kind not in ("fixed size", "independent draws", "draws with replacement"):
+        return None
+    smaller = _smaller(question)
+    if not has_voters(smaller):
+        return None
+    if kind == "draws with replacement":
+        return _bootstrap(smaller) if _one_law(question) else None
+    return _FIXED_SIZE[question.vote](smaller) if question.vote in _FIXED_SIZE else None
+
+
+def _one_law(question: Question) -> bool:
+    return len({column.law for column in question.columns}) == 1
+
+
+def _smaller(question: Question) -> Question:
+    """The question with one sample gone."""
+    return question.with_columns(
+        [Column(column.k, column.law.without_one(0, column.k)) for column in question.columns]
+    )
+
+
+def has_voters(question: Question) -> bool:
+    """Whether every training set has k voters (recall@R looks at those that are there)."""
+    return question.vote == "ranked" or all(
+        column.k <= column.law.smallest_training_set for column in question.columns
+    )
+
+
+def _weights(question: Question) -> Floats:
+    """What a row of each class counts when a sample of each class is gone."""
+    sizes = question.class_sizes if question.n_classes else np.array([len(question.targets)])
+    left = np.maximum(sizes - np.eye(len(sizes), dtype=np.int64), 0)
+    if not question.balanced:
+        each = np.full(left.shape, 1 / (sizes.sum() - 1))
+    else:
+        present = np.count_nonzero(left, axis=1)
+        each = 1 / (present[:, None] * np.maximum(left, 1))
+    return np.where(left > 0, each, 0.0)[:, None]
+
+
+def _plain_seconds(question: Question, depth: int) -> float:
+    """A few operations for each neighbour and column."""
+    return 5e-9 * question.n_samples * depth * len(question.columns)
+
+
+def _majority(question: Question) -> StruckVotes:
+    prefixes = prefixes_for(question.columns, question.options.tol)
+    vote = MajorityVote(prefixes, question.n_classes, question.options)
+
+    def right(order: NeighborOrder, gone: Codes, n_threads: int) -> Floats:
+        return vote.right(order, question.codes, n_threads)[:, None]
+
+    shortcut = None
+    if question.n_classes == 2 and TwoClassStrikes.fits(prefixes.depth):
+        shortcut = TwoClassStrikes(prefixes, question.options.share)
+    bound = float(prefixes.missing.max()) + vote.rounding
+    k = int(prefixes.ks.max())
+    seconds = majority_seconds(question.n_samples, prefixes.depth, question.n_classes, k)
+    return StruckVotes(prefixes.depth, _weights(question), bound, right, seconds, shortcut=shortcut)
+
+
+def _ranked(question: Question) -> StruckVotes:
+    columns, mixing = ranks_by_size(question.columns)
+    prefixes = prefixes_for(columns, question.options.tol)
+    vote = RankedVote(prefixes, question.options)
+    matrix = np.array(mixing, dtype=np.float64)
+
+    def hits(order: NeighborOrder, gone: Codes, n_threads: int) -> Floats:
+        found: Floats = vote.right(order, question.codes, n_threads) @ matrix.T
+        return found[:, None]
+
+    bound = float(prefixes.missing.max()) + vote.rounding
+    return StruckVotes(
+        prefixes.depth, _weights(question), bound, hits, _plain_seconds(question, prefixes.depth)
+    )
+
+
+def _mean(question: Question) -> StruckVotes:
+    prefixes = prefixes_for(question.columns, question.options.tol)
+    errors = MeanErrors(question.targets, prefixes, question.options.average)
+    worst = float(np.ptp(question.targets)) ** 2
+
+    def losses(order: NeighborOrder, gone: Codes, n_threads: int) -> Floats:
+        return -errors(order, n_threads)[:, None]
+
+    bound = float(prefixes.missing.max()) * worst
+    seconds = _plain_seconds(question, prefixes.depth)
+    return StruckVotes(prefixes.depth, _weights(question), bound, losses, seconds, runs=False)
+
+
+def _bootstrap(question: Question) -> StruckVotes:
+    vote = BootstrapVote(question)
+
+    def right(order: NeighborOrder, gone: Codes, n_threads: int) -> Floats:
+        return vote(order, n_threads)[:, None]
+
+    return StruckVotes(vote.depth, _weights(question), question.options.tol, right, vote.seconds())
+
+
+_FIXED_SIZE: dict[str, Callable[[Question], StruckVotes]] = {
+    "majority": _majority,
+    "ranked": _ranked,
+    "mean": _mean,
+}
+
+
+def _of_class_counts(question: Question) -> StruckVotes | None:
+    law: CountsLaw = question.columns[0].law
+    k = max(column.k for column in question.columns)
+    at_least = k if question.vote == "majority" else 1
+    present = [size > 0 for size in law.class_sizes]
+    laws = [law.without_one(c, at_least) if present[c] else law for c in range(question.n_classes)]
+    if any(at_least > smaller.smallest_training_set for smaller in laws):
+        return None
+    sizes = np.array([each.class_sizes for each in [*laws, law]])
+    trains = np.array([[c.train for c in each.components] for each in [*laws, law]])
+    pools = Pools(sizes, np.maximum(sizes - 1, 0), trains)
+    vote = ClassCountsVote(question, [c.train for c in law.components], pools)
+    weights = np.array([_component_weights(question, each) for each in laws])
+    bound = 1.25 * question.options.tol + vote.rounding
+    race = None
+    if question.n_classes == 2 and question.vote == "majority":
+        race = RaceVote(pools, [column.k for column in question.columns], question.options.share)
+
+    def values(order: NeighborOrder, gone: Codes, n_threads: int) -> Floats:
+        return vote.values(order, n_threads, gone)
+
+    return StruckVotes(
+        vote.depth, weights, bound, values, vote.seconds(), by_class=True, shortcut=race
+    )
+
+
+def _component_weights(question: Question, law: CountsLaw) -> Floats:
+    """What a row of each class counts in each component, shape (components, classes)."""
+    sizes = np.maximum(law.class_sizes, 1)
+    tests = np.array([c.test for c in law.components])
+    shares = np.array([float(c.weight) for c in law.components])[:, None]
+    if question.balanced:
+        present = np.maximum(np.count_nonzero(tests, axis=1), 1)[:, None]
+        weights: Floats = shares * (tests > 0) / (present * sizes)
+    else:
+        weights = shares * tests / (sizes * np.maximum(tests.sum(axis=1), 1)[:, None])
+    return weights
