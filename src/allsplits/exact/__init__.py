@@ -2,10 +2,8 @@
 
 import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
 from allsplits.exact.answer import Answer, ScoresWithout
-from allsplits.exact.leaving_out import scores_without_one
 from allsplits.exact.masses import Column
 from allsplits.exact.neighbors import Neighbors
-from allsplits.exact.pairs.spread import SplitSpread, split_spread
 from allsplits.exact.question import Exclusion, Options, Question
 from allsplits.exact.solve import SUPPORTED, solve, solver_for
 from allsplits.exact.voters import Voters
@@ -20,11 +18,8 @@ __all__ = [
     "Options",
     "Question",
     "ScoresWithout",
-    "SplitSpread",
     "VoteWeights",
     "Voters",
-    "scores_without_one",
     "solve",
     "solver_for",
-    "split_spread",
 ]

@@ -1,7 +1,7 @@
 """The one table of supported pairs of law and vote, and the one way to an answer."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,37 +11,30 @@ from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
 from allsplits.exact.answer import Answer, Part, Solver
 from allsplits.exact.effort import warn_if_long
-from allsplits.exact.laws.bootstrap.vote import solve_bootstrap
-from allsplits.exact.laws.class_counts.vote import solve_class_majority, solve_class_ranked
-from allsplits.exact.laws.episodes.vote import solve_episodes
-from allsplits.exact.laws.fixed_size.mean import solve_mean
-from allsplits.exact.laws.fixed_size.vote import solve_majority, solve_ranked
-from allsplits.exact.laws.groups.vote import solve_groups
 from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.question import Exclusion, Question
-from allsplits.exact.weighted.means import solve_weighted_mean
-from allsplits.exact.weighted.votes import solve_weighted
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder, SearchReport
 
-#: (kind of law, kind of vote) -> how it is solved.
-SUPPORTED: dict[tuple[str, str], Callable[[Question], Solver]] = {
-    ("fixed size", "majority"): solve_majority,
-    ("fixed size", "ranked"): solve_ranked,
-    ("fixed size", "mean"): solve_mean,
-    ("fixed size", "weighted"): solve_weighted,
-    ("fixed size", "weighted mean"): solve_weighted_mean,
-    ("independent draws", "majority"): solve_majority,
-    ("independent draws", "ranked"): solve_ranked,
-    ("independent draws", "mean"): solve_mean,
-    ("draws with replacement", "majority"): solve_bootstrap,
-    ("draws with replacement", "ranked"): solve_bootstrap,
-    ("class counts", "majority"): solve_class_majority,
-    ("class counts", "ranked"): solve_class_ranked,
-    ("class counts", "weighted"): solve_weighted,
-    ("episodes", "majority"): solve_episodes,
-    ("whole groups", "majority"): solve_groups,
-    ("whole groups", "ranked"): solve_groups,
+#: (kind of law, kind of vote) -> who solves it, below `allsplits.exact`. Loaded when it is asked
+#: for: importing the kernels of all of them takes longer than a small evaluation.
+SUPPORTED = {
+    ("fixed size", "majority"): "laws.fixed_size.vote:solve_majority",
+    ("fixed size", "ranked"): "laws.fixed_size.vote:solve_ranked",
+    ("fixed size", "mean"): "laws.fixed_size.mean:solve_mean",
+    ("fixed size", "weighted"): "weighted.votes:solve_weighted",
+    ("fixed size", "weighted mean"): "weighted.means:solve_weighted_mean",
+    ("independent draws", "majority"): "laws.fixed_size.vote:solve_majority",
+    ("independent draws", "ranked"): "laws.fixed_size.vote:solve_ranked",
+    ("independent draws", "mean"): "laws.fixed_size.mean:solve_mean",
+    ("draws with replacement", "majority"): "laws.bootstrap.vote:solve_bootstrap",
+    ("draws with replacement", "ranked"): "laws.bootstrap.vote:solve_bootstrap",
+    ("class counts", "majority"): "laws.class_counts.vote:solve_class_majority",
+    ("class counts", "ranked"): "laws.class_counts.vote:solve_class_ranked",
+    ("class counts", "weighted"): "weighted.votes:solve_weighted",
+    ("episodes", "majority"): "laws.episodes.vote:solve_episodes",
+    ("whole groups", "majority"): "laws.groups.vote:solve_groups",
+    ("whole groups", "ranked"): "laws.groups.vote:solve_groups",
 }
 
 
@@ -73,7 +66,9 @@ def solver_for(question: Question) -> Solver:
             f"cv ({_AS_CV[law]}) has no exact average for {_AS_VOTE[vote]}. Pass as cv "
             f"{', '.join(other_cv)}; or keep cv for {', '.join(other_votes)}"
         )
-    return SUPPORTED[law, vote](question)
+    module, _, name = SUPPORTED[law, vote].partition(":")
+    solver: Solver = getattr(import_module(f"allsplits.exact.{module}"), name)(question)
+    return solver
 
 
 def solve(neighbors: Neighbors, *questions: Question) -> list[Answer]:

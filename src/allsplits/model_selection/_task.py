@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +29,8 @@ from allsplits.exact import (
     Options,
     Question,
     ScoresWithout,
-    SplitSpread,
-    scores_without_one,
     solve,
     solver_for,
-    split_spread,
 )
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._curve import Curve
@@ -43,6 +40,9 @@ from allsplits.model_selection._scoring import Scoring
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
 from allsplits.orders import NeighborOrder, read_points
 from allsplits.splits import BernoulliLaw, ClassCounts, Law, Samples, SizeLaw, resolve_cv
+
+if TYPE_CHECKING:
+    from allsplits.exact.pairs.spread import SplitSpread
 
 
 @dataclass(frozen=True)
@@ -143,11 +143,17 @@ class Task:
     def without_one(self) -> ScoresWithout | None:
         """The score of the estimator's k without each sample (or group) in turn."""
         question = self._question([Column(self.n_neighbors, self.law)])
+        # Loaded when it is asked for: a first evaluation does without.
+        from allsplits.exact.leaving_out import scores_without_one
+
         return scores_without_one(self.neighbors, question)
 
     def split_spread(self, *, method: str, n_runs: int, seed: int) -> SplitSpread:
         """How much the score of one run differs from the average over all."""
         question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
+        # Loaded when it is asked for: a first evaluation does without.
+        from allsplits.exact.pairs.spread import split_spread
+
         return split_spread(self.neighbors, question, method=method, n_runs=n_runs, seed=seed)
 
     def over_neighbors(self, ks: list[int]) -> Curve:
