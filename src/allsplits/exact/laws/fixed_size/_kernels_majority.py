@@ -29,7 +29,6 @@ from allsplits.exact.laws.fixed_size._kernels_rivals import (
     is_free,
     new_rivals,
     quadrature_order,
-    worth,
 )
 from allsplits.exact.laws.fixed_size._kernels_tied import TiedWork, add_mixed_group, new_tied_work
 
@@ -67,12 +66,6 @@ def _times_capped(poly, degree, counts_row, v, y, limit, temp):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _rare(n_own, v, j, k, table):
-    """Whether k voters from a prefix of j have v of the n_own with a probability below 2⁻⁶⁴."""
-    return table[n_own, v] * table[j - n_own, k - v] < RARE * table[j, k]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _fill_wins(n_own, n_rivals, j, k_range, share, ways, work):
     """wins[k] = P(a class with n_own items wins | uniform k-subset of the prefix of j)."""
     items, after = work.rivals.items, work.rivals.after
@@ -86,10 +79,12 @@ def _fill_wins(n_own, n_rivals, j, k_range, share, ways, work):
             reach += min(items[d], v)
         low = max(k_low, v)
         high = min(k_high, reach)
-        # Numbers of own votes that practically never happen: `VoteTable.rounding` covers them.
-        while low <= high and _rare(n_own, v, j, low, table):
+        # k voters that have v of the own with a probability below 2⁻⁶⁴: `VoteTable.rounding`
+        # covers them.
+        own, others, both = table[n_own, v], table[j - n_own], table[j]
+        while low <= high and own * others[low - v] < RARE * both[low]:
             low += 1
-        while high >= low and _rare(n_own, v, j, high, table):
+        while high >= low and own * others[high - v] < RARE * both[high]:
             high -= 1
         if high < low:
             continue
@@ -100,7 +95,7 @@ def _fill_wins(n_own, n_rivals, j, k_range, share, ways, work):
             free = np.int64(0)
             degree = np.int64(-1)
             for d in range(n_rivals):
-                y_d = worth(after[d], y, share)
+                y_d = y if share or after[d] else 0.0
                 if is_free(items[d], v, y_d):
                     free += items[d]
                 else:

@@ -81,12 +81,6 @@ def quadrature_order(items, n_rivals, v, k_high, share):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def worth(after, y, share):
-    """What a tie with a rival is worth: y if ties are shared, otherwise all of it or nothing."""
-    return y if share or after else 0.0
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def is_free(items, v, y):
     """Whether no number of votes of a rival with so many items is too large."""
     return items < v or (items == v and y == 1.0)

@@ -22,7 +22,6 @@ from allsplits.exact.laws.fixed_size._kernels_rivals import (
     is_free,
     new_rivals,
     quadrature_order,
-    worth,
 )
 
 Floats = NDArray[np.float64]
@@ -101,7 +100,7 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
     free = np.int64(0)
     g_free = np.int64(0)
     for d in range(n_rivals):
-        if is_free(sums[d], v, worth(after[d], y, share)):
+        if is_free(sums[d], v, y if share or after[d] else 0.0):
             free += items[d]
             g_free += tied[d]
     binomial_row(g_free, limit, phi, row)
@@ -109,7 +108,7 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
         for i in range(limit + 1 - u):
             poly[u, i] = table[free, u] * row[i]
     for d in range(n_rivals):
-        y_d = worth(after[d], y, share)
+        y_d = y if share or after[d] else 0.0
         if not is_free(sums[d], v, y_d):
             binomial_row(tied[d], min(v, limit), phi, row)
             most = (items[d], tied[d], limit)
