@@ -129,7 +129,7 @@ class ClassCountsVote:
             # The first block speaks for the others, unless the estimate did.
             foreseen = is_long(self.seconds(), n_threads) or order.first_row > 0
             scale = 0.0 if foreseen else question.n_samples / order.n_samples
-            map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=_CHEAPER)
+            map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=_CHEAPER, smallest=4)
         else:
             map_row_ranges(run, len(rows.own), n_threads)
         if question.vote == "majority" and self.pools.trains.sum(axis=2).min() <= self.k_most:
