@@ -81,7 +81,8 @@ def test_stopping_early_cancels_what_the_cluster_works_on(client):
     blocks = iter_parts(points, metric, 20, whole_order, block_size=50)
     next(blocks)
     blocks.close()
-    deadline = time.monotonic() + 10
+    # What has begun is not cut off: a worker that was just restarted may take its time.
+    deadline = time.monotonic() + 60
     while any(client.processing().values()) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(client.processing().values())
