@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from allsplits.exact.answer import Answer, ScoresWithout, Solver
 from allsplits.exact.kernel_types import Rows
 from allsplits.exact.question import Question, own_rows
-from allsplits.exact.strikes import Strikes, batches, struck_rows
+from allsplits.exact.strikes import Candidates, Strikes, batches, struck_rows
 from allsplits.exact.struck_votes import Shortcut, StruckVotes, struck_votes
 from allsplits.orders import NeighborOrder
 
@@ -97,9 +97,8 @@ class _StruckPart:
         some = struck_rows(order, numbers, np.full(len(numbers), -1))
         own = self.codes[own_rows(some)]
         rows = Rows(some.indptr, self.codes[some.flat_indices], some.tied, own)
-        struck = shortcut.strikes(
-            rows, some.flat_indices, self.votes.weights, len(self.codes), n_threads
-        )
+        given = Candidates(rows, some.flat_indices, self.votes.weights, len(self.codes))
+        struck = shortcut.strikes(given, n_threads)
         mine = np.zeros((order.n_samples, self.n_columns))
         mine[numbers] = struck.bases[np.arange(len(own)), own]
         return _Found(struck.hits, struck.bases.sum(axis=0), mine)

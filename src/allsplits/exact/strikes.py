@@ -12,12 +12,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact._kernels_strikes import copy_struck, number_strikes
+from allsplits.exact.kernel_types import Rows
 from allsplits.orders import NeighborOrder
 
 Floats = NDArray[np.float64]
 
 #: Entries of struck rows that are held at once.
 _MOST_ENTRIES = 1 << 22
+
+
+class Candidates(NamedTuple):
+    """Rows whose candidates are struck.
+
+    Attributes
+    ----------
+    rows : Rows
+        The classes.
+    numbers : array of shape (entries,)
+        The samples that the entries are.
+    weights : array of shape (classes, components, classes)
+        What a row counts if a sample of a class (first) is gone, by its own class (last).
+    n_samples : int
+    """
+
+    rows: Rows
+    numbers: NDArray[np.int32]
+    weights: Floats
+    n_samples: int
 
 
 class Struck(NamedTuple):

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.effort import majority_seconds
-from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.bootstrap.vote import BootstrapVote
 from allsplits.exact.laws.class_counts.draws import Pools
 from allsplits.exact.laws.class_counts.race import RaceVote
@@ -25,7 +24,7 @@ from allsplits.exact.laws.fixed_size.strikes import TwoClassStrikes
 from allsplits.exact.laws.fixed_size.vote import ranks_by_size
 from allsplits.exact.masses import Column, prefixes_for
 from allsplits.exact.question import Question
-from allsplits.exact.strikes import Struck
+from allsplits.exact.strikes import Candidates, Struck
 from allsplits.orders import NeighborOrder
 from allsplits.splits import CountsLaw
 
@@ -39,18 +38,8 @@ _TOL = 1e-7
 class Shortcut(Protocol):
     """Votes of two classes in rows without ties between them: no lists are made."""
 
-    def strikes(
-        self,
-        rows: Rows,
-        numbers: NDArray[np.int32],
-        weights: Floats,
-        n_samples: int,
-        n_threads: int,
-    ) -> Struck:
-        """What rows are worth, and what striking samples changes.
-
-        `numbers` are the samples of the entries, `weights` those of the votes.
-        """
+    def strikes(self, given: Candidates, n_threads: int) -> Struck:
+        """What rows are worth, and what striking samples changes."""
 
 
 @dataclass(frozen=True, eq=False)

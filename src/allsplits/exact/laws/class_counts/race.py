@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_draws import hypergeometric_table
-from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.class_counts._kernels_race import (
     Mixes,
     Races,
@@ -17,7 +16,7 @@ from allsplits.exact.laws.class_counts._kernels_race import (
     race_work,
 )
 from allsplits.exact.laws.class_counts.draws import Pools
-from allsplits.exact.strikes import Struck
+from allsplits.exact.strikes import Candidates, Struck
 
 Floats = NDArray[np.float64]
 
@@ -39,29 +38,21 @@ class RaceVote:
     ks: list[int]
     share: bool
 
-    def strikes(
-        self,
-        rows: Rows,
-        numbers: NDArray[np.int32],
-        weights: Floats,
-        n_samples: int,
-        n_threads: int,
-    ) -> Struck:
-        """For weights[gone, component, own] of the rows."""
+    def strikes(self, given: Candidates, n_threads: int) -> Struck:
+        """Columns are shared between threads."""
         step = max(1, -(-len(self.ks) // n_threads))
         parts = [replace(self, ks=self.ks[c : c + step]) for c in range(0, len(self.ks), step)]
         found: list[Struck] = [None] * len(parts)  # type: ignore[list-item]
 
         def run(start: int, stop: int) -> None:
             for part in range(start, stop):
-                found[part] = parts[part]._strikes(rows, numbers, weights, n_samples)
+                found[part] = parts[part]._strikes(given)
 
         map_row_ranges(run, len(parts), n_threads, smallest=1)
         return Struck(*(np.concatenate(each, axis=-1) for each in zip(*found, strict=True)))
 
-    def _strikes(
-        self, rows: Rows, numbers: NDArray[np.int32], weights: Floats, n_samples: int
-    ) -> Struck:
+    def _strikes(self, given: Candidates) -> Struck:
+        rows, numbers, weights, n_samples = given
         longest = int(np.diff(rows.indptr).max(initial=0))
         races, mix = self._races()
         bases = np.zeros((len(rows.own), 2, len(self.ks)))

@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
-from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.fixed_size._kernels_strikes import strike_two_classes
 from allsplits.exact.laws.fixed_size._kernels_two_classes import fill_win_table
 from allsplits.exact.laws.fixed_size.majority import VoteTable
 from allsplits.exact.masses import Prefixes
-from allsplits.exact.strikes import Struck
+from allsplits.exact.strikes import Candidates, Struck
 
 Floats = NDArray[np.float64]
 
@@ -31,15 +30,9 @@ class TwoClassStrikes:
         """Whether the table of one column can be laid out."""
         return 2 * (depth + 1) ** 2 <= _LARGEST_TABLE
 
-    def strikes(
-        self,
-        rows: Rows,
-        numbers: NDArray[np.int32],
-        weights: Floats,
-        n_samples: int,
-        n_threads: int,
-    ) -> Struck:
-        """For weights[gone, 0, own] of the rows."""
+    def strikes(self, given: Candidates, n_threads: int) -> Struck:
+        """The law has one component."""
+        rows, numbers, weights, n_samples = given
         n_columns, depth = len(self.prefixes.ks), self.prefixes.depth
         bases = np.zeros((len(rows.own), n_columns))
         hits = np.zeros((n_samples, n_columns))
