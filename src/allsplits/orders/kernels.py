@@ -202,27 +202,25 @@ def collect_near(rows, thresholds, start, stop, items, keys):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def first_columns(rows, start, stop, ties, out):
-    """out[i] = the lowest column of the first tie group of row i, which need not be sorted."""
-    n = rows.shape[1]
+def find_lone_firsts(columns, rows, start, stop, ties):
+    """Fill in the first item of unsorted `columns`; a length of -1 says that others are tied."""
+    n = columns.shape[1]
     for i in range(start, stop):
-        row = rows[i]
-        last = np.inf
+        row = columns[i]
+        least = np.inf
+        first = 0
         for j in range(n):
-            last = row[j] if row[j] < last else last
-        # The group grows from its least key, link by link, until nobody joins.
-        while True:
-            limit = _reach(last, 1, ties)
-            grown = last
-            first = n
-            for j in range(n):
-                if row[j] <= limit and (row[j] <= last or _is_tied(last, row[j], ties)):
-                    grown = max(grown, row[j])
-                    first = min(first, j)
-            if grown == last:
-                break
-            last = grown
-        out[i] = first
+            if row[j] < least:
+                least = row[j]
+                first = j
+        limit = _reach(least, 1, ties)
+        n_near = 0
+        for j in range(n):
+            n_near += row[j] <= limit
+        rows.items[i, 0] = first
+        rows.keys[i, 0] = least
+        rows.tied[i, 0] = False
+        rows.lengths[i] = 1 if n_near == 1 else -1
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

@@ -27,7 +27,7 @@ from allsplits.orders.proposers.tree import TREE_FEATURES, NearestProposer
 from allsplits.orders.protocol import whole_order
 from allsplits.orders.search import iter_parts, read_points
 from allsplits.orders.squares import has_tiny_values
-from allsplits.orders.verify import first_of_rows, rerank, sort_rows, squared_rows
+from allsplits.orders.verify import lone_firsts, rerank, sort_rows, squared_rows
 
 #: Distances are held for this many pairs at a time (16 MiB).
 _ENTRIES_PER_BLOCK = 1 << 21
@@ -99,15 +99,8 @@ class Reference:
 
     def nearest(self, queries: Array, k: int) -> NDArray[np.int32]:
         """Row numbers of the k nearest points, the lower rows of a tie group that runs past k."""
-        if k > 1 or self._proposing_is_faster(1):
-            order = self.of(queries, k)
-            return order.flat_indices[order.rectangle()]
-        out = np.empty((len(queries), 1), dtype=np.int32)
-        for start in range(0, len(queries), self.rows_per_block):
-            part = slice(start, start + self.rows_per_block)
-            keys = self.keys(queries[part])
-            out[part] = first_of_rows(keys.rows, self.n_threads, keys.ties)
-        return out
+        order = self.of(queries, k)
+        return order.flat_indices[order.rectangle()]
 
     def keys(self, queries: Array) -> Keys:
         """What the points are sorted by for each query: numbers that grow with the distance."""
@@ -126,9 +119,22 @@ class Reference:
         found = []
         for start in range(0, len(queries), self.rows_per_block):
             keys = self.keys(queries[start : start + self.rows_per_block])
-            rows = sort_rows(keys.rows, depth, len(self.points), self.n_threads, keys.ties)
-            found.append(pack_rows(rows, keys.transform, depth, len(self.points), 0))
+            found.append(self._sorted(keys, depth) if depth > 1 else self._firsts(keys))
         return found
+
+    def _sorted(self, keys: Keys, depth: int) -> NeighborOrder:
+        rows = sort_rows(keys.rows, depth, len(self.points), self.n_threads, keys.ties)
+        return pack_rows(rows, keys.transform, depth, len(self.points), 0)
+
+    def _firsts(self, keys: Keys) -> NeighborOrder:
+        """The nearest alone, which needs no sort where nobody is tied with it."""
+        rows = lone_firsts(keys.rows, self.n_threads, keys.ties)
+        order = pack_rows(rows, keys.transform, 1, len(self.points), 0)
+        shared = np.flatnonzero(rows.lengths < 0)
+        if len(shared) == 0:
+            return order
+        rest = keys._replace(rows=np.ascontiguousarray(keys.rows[shared]))
+        return replace_rows(order, shared, [self._sorted(rest, 1)])
 
     def _query_points(self, queries: Array) -> Array | None:
         """Queries in the geometry of `_places`, or None where squared distances do not serve."""

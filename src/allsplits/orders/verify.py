@@ -11,9 +11,9 @@ from allsplits._threads import map_row_ranges
 from allsplits.orders.kernel_types import SortedRows, Ties, Words
 from allsplits.orders.kernels import (
     direct_rows,
+    find_lone_firsts,
     finish_packed_rows,
     finish_sorted_rows,
-    first_columns,
     mirror_rows,
     rerank_candidates,
 )
@@ -42,15 +42,15 @@ def squared_rows(
     return out
 
 
-def first_of_rows(rows: Array, n_threads: int, ties: Ties) -> NDArray[np.int32]:
-    """The first item of each row as `sort_rows` would find it, shape (rows, 1), without a sort."""
-    out = np.empty((len(rows), 1), dtype=np.int32)
+def lone_firsts(rows: Array, n_threads: int, ties: Ties) -> SortedRows:
+    """The nearest of each row without a sort; the length is -1 where others may be tied with it."""
+    found = SortedRows.of(np.empty((len(rows), 1), dtype=np.int32))
 
     def find(start: int, stop: int) -> None:
-        first_columns(rows, start, stop, ties, out[:, 0])
+        find_lone_firsts(rows, found, start, stop, ties)
 
     map_row_ranges(find, len(rows), n_threads, smallest=8)
-    return out
+    return found
 
 
 def rerank(

@@ -11,7 +11,7 @@ from allsplits.prototypes._condensing import choose_prototypes
 from allsplits.prototypes._copies import uncontradicted
 from allsplits.prototypes._greedy import GreedyClassQuery
 from allsplits.prototypes._history import Step
-from allsplits.prototypes._nearest import nearest_positions
+from allsplits.prototypes._nearest import class_shares
 from allsplits.prototypes._sources import ExampleSource
 from allsplits.prototypes._voronoi import MOST_DIMENSIONS, facets_between
 
@@ -140,6 +140,7 @@ def _classify(
     prototypes: NDArray[np.intp],
 ) -> NDArray[np.int32]:
     """Class numbers of the nearest prototypes."""
-    nearest = nearest_positions(queries, points[prototypes], n_jobs=1)
-    found: NDArray[np.int32] = codes[prototypes[nearest]]
+    own = codes[prototypes]
+    shares = class_shares(queries, points[prototypes], own, int(own.max()) + 1, n_jobs=1)
+    found: NDArray[np.int32] = np.argmax(shares, axis=1).astype(np.int32)
     return found
