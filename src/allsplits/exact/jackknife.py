@@ -93,15 +93,15 @@ class _StruckPart:
     def _without_lists(
         self, shortcut: Shortcut, order: NeighborOrder, numbers: NDArray[np.int64], n_threads: int
     ) -> _Found:
-        """Rows of two classes without ties between them."""
+        """Rows without ties between classes."""
         some = struck_rows(order, numbers, np.full(len(numbers), -1))
         own = self.codes[own_rows(some)]
         rows = Rows(some.indptr, self.codes[some.flat_indices], some.tied, own)
         given = Candidates(rows, some.flat_indices, self.votes.weights, len(self.codes))
         struck = shortcut.strikes(given, n_threads)
         mine = np.zeros((order.n_samples, self.n_columns))
-        mine[numbers] = struck.bases[np.arange(len(own)), own]
-        return _Found(struck.hits, struck.bases.sum(axis=0), mine)
+        mine[numbers] = struck.own
+        return _Found(struck.hits, struck.sums, mine)
 
     def _list_by_list(self, order: NeighborOrder, n_threads: int) -> _Found:
         """Every different list that a strike leaves is valued."""

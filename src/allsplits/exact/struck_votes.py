@@ -20,7 +20,7 @@ from allsplits.exact.laws.class_counts.vote import ClassCountsVote
 from allsplits.exact.laws.fixed_size.majority import MajorityVote
 from allsplits.exact.laws.fixed_size.mean import MeanErrors
 from allsplits.exact.laws.fixed_size.ranked import RankedVote
-from allsplits.exact.laws.fixed_size.strikes import TwoClassStrikes
+from allsplits.exact.laws.fixed_size.strikes import ClassStrikes, TwoClassStrikes
 from allsplits.exact.laws.fixed_size.vote import ranks_by_size
 from allsplits.exact.masses import Column, prefixes_for
 from allsplits.exact.question import Question
@@ -36,7 +36,7 @@ _TOL = 1e-7
 
 
 class Shortcut(Protocol):
-    """Votes of two classes in rows without ties between them: no lists are made."""
+    """Votes in rows without ties between classes: no lists are made."""
 
     def strikes(self, given: Candidates, n_threads: int) -> Struck:
         """What rows are worth, and what striking samples changes."""
@@ -64,7 +64,7 @@ class StruckVotes:
     runs : bool
         Whether neighbours of one class are all the same.
     shortcut : Shortcut or None
-        A shorter way for two classes, in rows without ties between them.
+        A shorter way in rows without ties between classes.
     """
 
     depth: int
@@ -140,7 +140,7 @@ def _majority(question: Question) -> StruckVotes:
     def right(order: NeighborOrder, gone: Codes, n_threads: int) -> Floats:
         return vote.right(order, question.codes, n_threads)[:, None]
 
-    shortcut = None
+    shortcut: Shortcut = ClassStrikes(vote)
     if question.n_classes == 2 and TwoClassStrikes.fits(prefixes.depth):
         shortcut = TwoClassStrikes(prefixes, question.options.share)
     bound = float(prefixes.missing.max()) + vote.rounding
