@@ -27,8 +27,7 @@ freedom. A score between 0 and 1 gets Wilson's interval, with as many independen
 variance stands for and no more than there are samples: it stays within 0 and 1, and has a width
 where every sample is always right.
 
-Laws and votes that have no jackknife (episodes, weighted votes) have sample scores alone, and say
-so. None of them knows of a k that was chosen by the same scores.
+Laws and votes that have no jackknife (episodes) have sample scores alone, and say so. None of them knows of a k that was chosen by the same scores.
 """
 
 from __future__ import annotations
