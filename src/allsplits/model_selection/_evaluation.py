@@ -19,11 +19,10 @@ from allsplits.model_selection._interval import (
     METHODS,
     Interval,
     Moves,
+    SampleScores,
     jackknife_moves,
     jackknife_variance,
     make_interval,
-    sample_score_moves,
-    sampling_groups,
 )
 from allsplits.model_selection._scoring import in_digits
 from allsplits.orders import SearchReport
@@ -230,12 +229,11 @@ class Evaluation:
     @property
     def moves(self) -> Moves:
         """What each sample, or group, moves the score by."""
-        groups, without = sampling_groups(self), self.without_one
-        return Moves(
-            None if without is None else jackknife_moves(without),
-            sample_score_moves(self, groups),
-            "samples" if groups is None else "groups",
-        )
+        found = SampleScores.of(
+            self.score, self.sample_scores, self.sample_weight, y=self.y, law=self.law,
+            scoring=self.scoring,
+        )  # fmt: skip
+        return found.moves(self.without_one)
 
     @cached_property
     def split_std(self) -> float:

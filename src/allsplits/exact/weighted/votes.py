@@ -274,7 +274,7 @@ def _of_one_law(question: Question) -> Solver:
     def finish(values: Floats) -> Answer:
         weight = vote.component_weights.sum(axis=1)[question.codes]
         shares, doubts, noises = vote.split(values)
-        if question.want_samples:
+        if question.want_samples or question.want_rows:
             bound = doubts.sum(axis=0) + vote.rounding()
             answer = answer_from_rows(question, shares, weight, bound, weighted=True)
             return replace(answer, standard_error=np.sqrt(noises.sum(axis=0)))
