@@ -36,7 +36,7 @@ _OFFERED = {
     "lazy": "LazyRegressor LocalModels LocalPaths local_constant_path",
     "model_selection": (
         "Comparison Curve Evaluation Interval KNeighborsClassifierCV KNeighborsRegressorCV "
-        "cmc_curve compare evaluate learning_curve validation_curve"
+        "Standings cmc_curve compare evaluate learning_curve validation_curve"
     ),
     "orders": "NeighborOrder SearchReport order_from_graph order_from_index order_neighbors",
     "plots": (

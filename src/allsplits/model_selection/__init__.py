@@ -8,6 +8,7 @@ from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import Interval
 from allsplits.model_selection._learning_curve import learning_curve
 from allsplits.model_selection._neighbors_cv import KNeighborsClassifierCV, KNeighborsRegressorCV
+from allsplits.model_selection._standings import Standings
 from allsplits.model_selection._validation_curve import validation_curve
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Interval",
     "KNeighborsClassifierCV",
     "KNeighborsRegressorCV",
+    "Standings",
     "cmc_curve",
     "compare",
     "evaluate",

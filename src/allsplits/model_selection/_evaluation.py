@@ -24,6 +24,7 @@ from allsplits.model_selection._interval import (
     make_interval,
     sample_score_moves,
     sampling_groups,
+    unit_weights,
 )
 from allsplits.model_selection._scoring import in_digits
 from allsplits.orders import SearchReport
@@ -235,6 +236,7 @@ class Evaluation:
             None if without is None else jackknife_moves(without),
             sample_score_moves(self, groups),
             "samples" if groups is None else "groups",
+            unit_weights(self, groups),
         )
 
     @cached_property

@@ -115,23 +115,39 @@ class Moves(NamedTuple):
     sample_scores : ndarray of shape (units,)
     unit : str
         "samples" or "groups".
+    weights : ndarray of shape (units,)
+        What each unit counts in a score from 0 to 1; all 0 for a score without such a scale.
+    least_variance : float
+        Of a difference: the variance is not less. 0 for a score.
     """
 
     jackknife: Floats | None
     sample_scores: Floats
     unit: str
+    weights: Floats
+    least_variance: float = 0.0
 
     def less(self, other: Moves) -> Moves:
-        """The moves of a difference."""
+        """The moves of a difference.
+
+        Its variance is at least that of two units of middling weight, one for each side: where two
+        models agree on all samples that happen to be there, others may yet part them.
+        """
         both = self.jackknife is not None and other.jackknife is not None
         return Moves(
             self.jackknife - other.jackknife if both else None,  # type: ignore[operator]
             self.sample_scores - other.sample_scores,
             self.unit,
+            self.weights,
+            2 * _sum_of_squares(self.weights) / len(self.weights),
         )
 
     def spread(self, method: str) -> Spread:
         """Variance and degrees of freedom by a method, or by sample scores if there is no other."""
+        found = self._own_spread(method)
+        return found._replace(variance=max(found.variance, self.least_variance))
+
+    def _own_spread(self, method: str) -> Spread:
         if self.jackknife is None or method == "sample scores":
             return Spread(_sum_of_squares(self.sample_scores), _freedom(self.sample_scores))
         safe = _sum_of_squares(self.jackknife)
@@ -194,6 +210,15 @@ def _deviations(evaluation: Evaluation) -> Floats:
     totals = np.bincount(codes, weights=weight)
     means = np.bincount(codes, weights=weight * scores) / np.where(totals > 0, totals, 1.0)
     return weight * (scores - means[codes])
+
+
+def unit_weights(evaluation: Evaluation, groups: NDArray[Any] | None) -> Floats:
+    """What each unit counts in a score from 0 to 1; nothing where the score has no such scale."""
+    weight = evaluation.sample_weight * np.isfinite(score_limits(evaluation.scoring)[0])
+    if groups is None:
+        return weight
+    of_groups: NDArray[Any] = np.bincount(groups, weights=weight)
+    return of_groups
 
 
 def _classes_count_equally(evaluation: Evaluation) -> bool:
