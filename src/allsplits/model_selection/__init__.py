@@ -1,5 +1,6 @@
 """Choosing and judging nearest-neighbour models by exact averages over all splits."""
 
+from allsplits.model_selection._audit import Audit, audit_split
 from allsplits.model_selection._cmc_curve import cmc_curve
 from allsplits.model_selection._compare import Comparison, compare
 from allsplits.model_selection._curve import Curve
@@ -12,6 +13,7 @@ from allsplits.model_selection._standings import Standings
 from allsplits.model_selection._validation_curve import validation_curve
 
 __all__ = [
+    "Audit",
     "Comparison",
     "Curve",
     "Evaluation",
@@ -19,6 +21,7 @@ __all__ = [
     "KNeighborsClassifierCV",
     "KNeighborsRegressorCV",
     "Standings",
+    "audit_split",
     "cmc_curve",
     "compare",
     "evaluate",

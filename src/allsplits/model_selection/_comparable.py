@@ -17,7 +17,8 @@ from allsplits.splits import BernoulliLaw, GroupLaw, Law
 def check_comparable(evaluations: Sequence[Any], names: Any) -> tuple[str, ...]:
     """Raise unless these can be compared; returns their names."""
     given = None if names is None else _read_names(names, len(evaluations))
-    called = [f"evaluation {i + 1}" if given is None else repr(given[i]) for i in _range(evaluations)]
+    numbers = [str(i + 1) for i in range(len(evaluations))]
+    called = [f"evaluation {i}" for i in numbers] if given is None else [repr(i) for i in given]
     for call, one in zip(called, evaluations, strict=True):
         _check_kind(call, one)
     if len(evaluations) < 2:
@@ -34,11 +35,7 @@ def check_comparable(evaluations: Sequence[Any], names: Any) -> tuple[str, ...]:
         seen[id(one)] = call
     for call, one in zip(called[1:], evaluations[1:], strict=True):
         _check_pair(called[0], evaluations[0], call, one)
-    return tuple(str(i + 1) for i in _range(evaluations)) if given is None else given
-
-
-def _range(evaluations: Sequence[Any]) -> range:
-    return range(len(evaluations))
+    return tuple(numbers) if given is None else given
 
 
 def _read_names(names: Any, number: int) -> tuple[str, ...]:

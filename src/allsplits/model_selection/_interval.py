@@ -214,7 +214,8 @@ def _deviations(evaluation: Evaluation) -> Floats:
 
 def unit_weights(evaluation: Evaluation, groups: NDArray[Any] | None) -> Floats:
     """What each unit counts in a score from 0 to 1; nothing where the score has no such scale."""
-    weight = evaluation.sample_weight * np.isfinite(score_limits(evaluation.scoring)[0])
+    has_scale = np.isfinite(score_limits(evaluation.scoring)[0])
+    weight: Floats = evaluation.sample_weight * has_scale
     if groups is None:
         return weight
     of_groups: NDArray[Any] = np.bincount(groups, weights=weight)

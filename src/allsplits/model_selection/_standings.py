@@ -96,7 +96,7 @@ class Standings:
     @property
     def best(self) -> str:
         """The name of the one with the best score, of several equal ones the first."""
-        return self.names[self.best_first[0]]
+        return self.names[int(self.best_first[0])]
 
     @property
     def tied_for_first(self) -> tuple[str, ...]:
@@ -221,7 +221,7 @@ def _quantiles(moves: Sequence[Moves], pairs: _Pairs, confidence: float) -> Floa
     """Entry (i, j): how many standard errors j may be off if i is best, for all j at once."""
     parts = [np.column_stack([one.sample_scores for one in moves])]
     if moves[0].jackknife is not None:
-        safe = np.column_stack([one.jackknife for one in moves])  # type: ignore[list-item, misc]
+        safe = np.column_stack([one.jackknife for one in moves])  # type: ignore[misc]
         parts = [sqrt(2 / 3) * safe, sqrt(1 / 3) * parts[0]]
     # The covariance of the scores is root'root.
     root = np.linalg.qr(np.concatenate(parts), mode="r")
