@@ -251,6 +251,11 @@ def audit_split(
     task = _read_task(estimator, X, y, rows, options, scoring=scoring, groups=groups)
     split = GivenSplit(*(np.searchsorted(rows.used, part) for part in (rows.train, rows.test)))
     task = replace(task, law=_law_of(task.samples, split, stratify))
+    if task.scoring.name == "balanced_accuracy" and task.law.kind != "class counts":
+        raise InvalidInputError(
+            "scoring='balanced_accuracy' needs splits that test every class alike: pass "
+            f"stratify=True, or scoring='accuracy'; got {task.law}"
+        )
     evaluation = task.evaluate()
     found, drawn = task.replay(split, n_runs=n_runs, seed=random_state)
     return Audit(
@@ -291,12 +296,19 @@ def _law_of(samples: Samples, split: GivenSplit, stratify: bool | None) -> Law:
             raise InvalidInputError("stratify must be None or False for a regressor; got True")
         return resolve_cv(FixedSize(len(split.train)), samples)
     counts = np.bincount(samples.codes[split.train], minlength=len(samples.classes))
-    sizes, n = np.bincount(samples.codes), samples.n_samples
-    in_proportion = bool(np.all(np.abs(counts * n - sizes * len(split.train)) < n))
-    if in_proportion if stratify is None else stratify:
+    if _in_proportion(np.bincount(samples.codes), counts) if stratify is None else stratify:
         by_class = dict(zip(samples.classes.tolist(), counts.tolist(), strict=True))
         return resolve_cv(ClassCounts(by_class), samples)
     return resolve_cv(FixedSize(len(split.train)), samples)
+
+
+def _in_proportion(sizes: NDArray[np.int64], train: NDArray[np.int64]) -> bool:
+    """Whether each class has its share, rounded up or down: of this split, or of equal folds."""
+    n, test = int(sizes.sum()), sizes - train
+    n_folds = max(2, round(n / int(test.sum())))
+    of_split = np.abs(train * n - sizes * train.sum()) < n
+    of_folds = np.abs(test * n_folds - sizes) < n_folds
+    return bool(of_split.all() or of_folds.all())
 
 
 def _law_of_groups(samples: Samples, split: GivenSplit, stratify: bool | None) -> Law:
