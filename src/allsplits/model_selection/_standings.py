@@ -16,7 +16,7 @@ is behind has 0 as its upper end.
 The differences to one b are strongly correlated, so dⱼ(b) comes from their joint distribution.
 Every sample moves all scores at once (`Moves`); the squares and products of the moves are the
 covariance of the scores, the same mixture of jackknife and sample scores as in
-`Evaluation.interval`. Normal draws with this covariance (2¹⁴ scrambled Sobol points with a fixed
+`Evaluation.interval`. Normal draws with this covariance (2¹⁶ scrambled Sobol points with a fixed
 seed) give the level u that the largest of the differences, in units of its se, keeps to with the
 given confidence; dⱼ(b) is Student's quantile at u with the degrees of freedom of the difference.
 How often all intervals cover is in studies/compare_coverage.md.
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 #: Two to this power are drawn, from this seed.
-_LOG_DRAWS, _SEED = 14, 0
+_LOG_DRAWS, _SEED = 16, 0
 #: What is less, in units of the larger of two standard errors, is rounding.
 _ROUNDING = 1e-9
 #: A repr names so many.
