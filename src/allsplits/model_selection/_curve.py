@@ -135,7 +135,7 @@ class Curve:
         >>> from sklearn.neighbors import KNeighborsClassifier
         >>> X, y = load_iris(return_X_y=True)
         >>> validation_curve(KNeighborsClassifier(), X, y, n_neighbors=[1, 5]).interval()
-        Band(2 intervals of width 0.0... to 0.0..., 0.95 confidence each, sampling noise of 150 samples)
+        Band(2 intervals of width 0.0... to 0.0..., 0.95 confidence each, ...)
         """
         check_fraction("confidence", confidence)
         check_choice("method", method, METHODS)
@@ -158,8 +158,8 @@ class Curve:
         missing = sorted(set(wanted) - set(self.x.tolist()))
         if missing:
             raise InvalidInputError(
-                f"at must hold values of the curve ({self.parameter} = {self.x[0]} … {self.x[-1]}); "
-                f"got {missing[0]}"
+                f"at must hold values of the curve, of {self.parameter} from {self.x[0]} to "
+                f"{self.x[-1]}; got {missing[0]}"
             )
         return [self.x.tolist().index(value) for value in wanted]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_choice, check_count, check_fraction
-from allsplits.exact import ScoresWithout
+from allsplits.exact import ScoresWithout, SplitSpread
 from allsplits.exceptions import UnsupportedError
 from allsplits.model_selection._interval import (
     METHODS,
@@ -31,7 +31,6 @@ from allsplits.splits import Law
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from allsplits.exact.pairs.spread import SplitSpread
     from allsplits.model_selection._task import Task
 
 

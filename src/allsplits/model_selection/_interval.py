@@ -27,7 +27,8 @@ freedom. A score between 0 and 1 gets Wilson's interval, with as many independen
 variance stands for and no more than there are samples: it stays within 0 and 1, and has a width
 where every sample is always right.
 
-Laws and votes that have no jackknife (episodes) have sample scores alone, and say so. None of them knows of a k that was chosen by the same scores.
+Laws and votes that have no jackknife (episodes) have sample scores alone, and say so. None of them
+knows of a k that was chosen by the same scores.
 """
 
 from __future__ import annotations
@@ -115,23 +116,39 @@ class Moves(NamedTuple):
     sample_scores : ndarray of shape (units,)
     unit : str
         "samples" or "groups".
+    weights : ndarray of shape (units,)
+        What each unit counts in a score from 0 to 1; all 0 for a score without such a scale.
+    least_variance : float
+        Of a difference: the variance is not less. 0 for a score.
     """
 
     jackknife: Floats | None
     sample_scores: Floats
     unit: str
+    weights: Floats
+    least_variance: float = 0.0
 
     def less(self, other: Moves) -> Moves:
-        """The moves of a difference."""
+        """The moves of a difference.
+
+        Its variance is at least that of two units of middling weight, one for each side: where two
+        models agree on all samples that happen to be there, others may yet part them.
+        """
         both = self.jackknife is not None and other.jackknife is not None
         return Moves(
             self.jackknife - other.jackknife if both else None,  # type: ignore[operator]
             self.sample_scores - other.sample_scores,
             self.unit,
+            self.weights,
+            2 * _sum_of_squares(self.weights) / len(self.weights),
         )
 
     def spread(self, method: str) -> Spread:
         """Variance and degrees of freedom by a method, or by sample scores if there is no other."""
+        found = self._own_spread(method)
+        return found._replace(variance=max(found.variance, self.least_variance))
+
+    def _own_spread(self, method: str) -> Spread:
         if self.jackknife is None or method == "sample scores":
             return Spread(_sum_of_squares(self.sample_scores), _freedom(self.sample_scores))
         safe = _sum_of_squares(self.jackknife)
@@ -187,6 +204,8 @@ class SampleScores(NamedTuple):
         The labels, if classes count equally.
     groups : ndarray of shape (n_samples,) or None
         The group of each sample, where whole groups are drawn.
+    has_scale : bool
+        Whether the score is from 0 to 1.
     """
 
     score: float
@@ -194,6 +213,7 @@ class SampleScores(NamedTuple):
     weight: Floats
     y: NDArray[Any] | None
     groups: NDArray[Any] | None
+    has_scale: bool
 
     @classmethod
     def of(
@@ -203,7 +223,8 @@ class SampleScores(NamedTuple):
         """As the law and the score demand."""
         classes_count_equally = scoring == "balanced_accuracy" or law.kind == "episodes"
         groups = getattr(law, "groups", None)
-        return cls(score, scores, weight, y if classes_count_equally else None, groups)
+        has_scale = bool(np.isfinite(score_limits(scoring)[0]))
+        return cls(score, scores, weight, y if classes_count_equally else None, groups, has_scale)
 
     def moves(self, without_one: Floats | None) -> Moves:
         """What each unit moves the score by; `without_one` are the scores without each unit."""
@@ -212,6 +233,8 @@ class SampleScores(NamedTuple):
             None if without_one is None else jackknife_moves(without_one),
             self._by_unit(deviations),
             "samples" if self.groups is None else "groups",
+            # Of a score without a scale from 0 to 1 nothing is known beforehand.
+            self._by_unit(self.weight if self.has_scale else np.zeros_like(self.weight)),
         )
 
     def _by_unit(self, values: Floats) -> Floats:

@@ -25,10 +25,12 @@ from allsplits.exact import (
     Answer,
     Column,
     Exclusion,
+    GivenSplit,
     Neighbors,
     Options,
     Question,
     ScoresWithout,
+    SplitSpread,
     solve,
     solver_for,
 )
@@ -43,7 +45,8 @@ from allsplits.orders import NeighborOrder, read_points
 from allsplits.splits import BernoulliLaw, ClassCounts, Law, Samples, SizeLaw, resolve_cv
 
 if TYPE_CHECKING:
-    from allsplits.exact.pairs.spread import SplitSpread
+    from allsplits.exact.pairs.given import SplitScore
+    from allsplits.exact.pairs.spread import SpreadAndRuns
 
 
 @dataclass(frozen=True)
@@ -186,6 +189,17 @@ class Task:
         from allsplits.exact.pairs.spread import split_spread
 
         return split_spread(self.neighbors, question, method=method, n_runs=n_runs, seed=seed)
+
+    def replay(
+        self, split: GivenSplit, *, n_runs: int, seed: int
+    ) -> tuple[SplitScore, SpreadAndRuns]:
+        """The score of one split, and of drawn ones with their spread."""
+        question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
+        from allsplits.exact.pairs.given import score_split
+        from allsplits.exact.pairs.spread import spread_and_runs
+
+        found = score_split(self.neighbors, question, split)
+        return found, spread_and_runs(self.neighbors, question, n_runs=n_runs, seed=seed)
 
     def over_neighbors(self, ks: list[int]) -> Curve:
         """Every k, in one pass."""

@@ -140,7 +140,7 @@ def test_axes_of_integers_have_integer_ticks(moons):
         unn.trust().plot().xaxis,
         learner.fit(X, y).history_.plot().xaxis,
         voronoi_complexity(X[:4], y[:4]).plot().yaxis,
-        compare(same, same).plot().xaxis,
+        compare(same, evaluate(KNN, X, y)).plot().xaxis,
         *(ax.xaxis for ax in simulation.plot()),
     ]
     for axis in axes:
@@ -159,7 +159,7 @@ def test_the_confusion_matrix_is_that_of_the_evaluation(moons):
 
 def test_a_comparison_adds_up_to_the_difference(moons):
     X, y = moons
-    one, other = evaluate(KNN, X, y), evaluate(KNeighborsClassifier(1), X * [1, 3], y, cv=4)
+    one, other = evaluate(KNN, X, y), evaluate(KNeighborsClassifier(1), X * [1, 3], y)
     for a, b in ((one, other), (other, one)):
         made = ComparisonDisplay.from_evaluations(a, b, confidence=0.9)
         found = made.comparison
@@ -174,9 +174,9 @@ def test_a_comparison_adds_up_to_the_difference(moons):
     refused(lambda: ComparisonDisplay(one), "comparison", "Evaluation")
 
 
-def test_a_comparison_of_a_thing_with_itself_is_drawn(moons):
-    same = evaluate(KNN, *moons)
-    ComparisonDisplay.from_evaluations(same, same).figure_.canvas.draw()
+def test_a_comparison_without_a_difference_is_drawn(moons):
+    one, same = evaluate(KNN, *moons), evaluate(KNN, *moons)
+    ComparisonDisplay.from_evaluations(one, same).figure_.canvas.draw()
     X, y = load_diabetes(return_X_y=True)
     few, many = (evaluate(KNeighborsRegressor(k), X, y) for k in (1, 9))
     assert "neg_mean" in compare(few, many).plot().get_ylabel()
