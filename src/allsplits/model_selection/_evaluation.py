@@ -31,6 +31,7 @@ from allsplits.splits import Law
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from allsplits.exact.halves import UnbiasedVariance
     from allsplits.model_selection._task import Task
 
 
@@ -233,6 +234,42 @@ class Evaluation:
             scoring=self.scoring,
         )  # fmt: skip
         return found.moves(self.without_one)
+
+    def unbiased_variance(self, *, n_cuts: int = 400, random_state: int = 0) -> UnbiasedVariance:
+        """An unbiased estimate of the variance of the score over data sets from the same source.
+
+        It exists for training sets of one fixed size, at most half of the samples less one, where
+        the jackknife is too large. It is noisier, and may be negative: over many data sets it is
+        right on average. It comes from cuts of the data in two halves, all of them where they are
+        few.
+
+        Parameters
+        ----------
+        n_cuts : int, default=400
+            Cuts to draw if there are many.
+        random_state : int, default=0
+            Seed of these.
+
+        Returns
+        -------
+        UnbiasedVariance
+
+        Examples
+        --------
+        >>> from allsplits import FixedSize, evaluate
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(60)).unbiased_variance()
+        UnbiasedVariance(0.000..., SAMPLED from 400 cuts in two halves with standard error ...)
+        """
+        check_count("n_cuts", n_cuts, at_least=2)
+        check_count("random_state", random_state, at_least=0)
+        if self.task is None:
+            raise UnsupportedError(
+                "unbiased_variance needs what was evaluated: use the result of evaluate as it came"
+            )
+        return self.task.unbiased_variance(n_cuts=n_cuts, seed=random_state)
 
     @cached_property
     def split_std(self) -> float:

@@ -45,6 +45,7 @@ from allsplits.orders import NeighborOrder, read_points
 from allsplits.splits import BernoulliLaw, ClassCounts, Law, Samples, SizeLaw, resolve_cv
 
 if TYPE_CHECKING:
+    from allsplits.exact.halves import UnbiasedVariance
     from allsplits.exact.pairs.given import SplitScore
     from allsplits.exact.pairs.spread import SpreadAndRuns
 
@@ -181,6 +182,14 @@ class Task:
             ).moves(None if without is None else without.scores[:, c])
             for c, column in enumerate(columns)
         ]  # fmt: skip
+
+    def unbiased_variance(self, *, n_cuts: int, seed: int) -> UnbiasedVariance:
+        """The unbiased variance of the score, where there is one."""
+        question = self._question([Column(self.n_neighbors, self.law)])
+        # Loaded when it is asked for: a first evaluation does without.
+        from allsplits.exact.halves import unbiased_variance
+
+        return unbiased_variance(self.neighbors, question, n_cuts=n_cuts, seed=seed)
 
     def split_spread(self, *, method: str, n_runs: int, seed: int) -> SplitSpread:
         """How much the score of one run differs from the average over all."""
