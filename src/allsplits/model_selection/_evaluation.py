@@ -165,8 +165,8 @@ class Evaluation:
             Between 0 and 1.
         method : {"combined", "jackknife", "sample scores"}, default="combined"
             How the variance is estimated. "jackknife" errs on the safe side, "sample scores"
-            (Bayle et al. 2020) on the other; the default is two thirds of the first and one third
-            of the second.
+            (Bayle et al. 2020) on the other; the default is two fifths of the first and three
+            fifths of the second.
 
         Returns
         -------
