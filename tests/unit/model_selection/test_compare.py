@@ -44,7 +44,7 @@ def test_a_comparison_pairs_the_samples(three, twenty):
     assert found.interval.estimate == found.difference
     without = three.without_one - twenty.without_one
     safe = 149 / 150 * np.sum((without - without.mean()) ** 2)
-    expected = sqrt((2 * safe + np.var(differences) / 150) / 3)
+    expected = sqrt((2 * safe + 3 * np.var(differences) / 150) / 5)
     assert found.interval.standard_error == pytest.approx(expected, rel=1e-9)
     np.testing.assert_array_equal(found.sample_differences, differences)
     assert found.n_better == np.sum(differences > 1e-12)
@@ -68,7 +68,7 @@ def test_the_scores_without_each_sample_are_those_of_smaller_data(k):
     without = np.subtract(*smaller)
     safe = 23 / 24 * np.sum((without - without.mean()) ** 2)
     tight = np.var(found.sample_differences) / 24
-    assert found.interval.standard_error == pytest.approx(sqrt((2 * safe + tight) / 3), rel=1e-6)
+    assert found.interval.standard_error == pytest.approx(sqrt((2 * safe + 3 * tight) / 5), rel=1e-6)
 
 
 def test_pairing_is_sharper_than_two_intervals(three, twenty):
@@ -137,7 +137,7 @@ def by_hand(evaluations, confidence, n_draws=1_000_000):
     safe = sqrt((n - 1) / n) * (safe - safe.mean(axis=1, keepdims=True))
     tight = np.array([one.sample_scores for one in evaluations])
     tight = (tight - tight.mean(axis=1, keepdims=True)) / n
-    covariance = (2 * safe @ safe.T + tight @ tight.T) / 3
+    covariance = (2 * safe @ safe.T + 3 * tight @ tight.T) / 5
     drawn = np.random.default_rng(5).multivariate_normal(np.zeros(m), covariance, n_draws)
     reach = np.zeros((m, m))
     for i in range(m):
