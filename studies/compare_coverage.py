@@ -232,8 +232,8 @@ of real samples, of which n are drawn.
 - Where several are exactly tied, a given one of them is left out seldom, some one of them more
   often: all are in the group in {span([c.every_best_tied for c in tied])}. Who is left out then is
   no better than those who stay, so that choosing from the group loses nothing.
-- The joint distribution makes the group smaller than Bonferroni's correction does: on average
-  {np.mean([c.group for c in cells]):.2f} candidates instead of
+- The joint distribution makes the group a little smaller than Bonferroni's correction does: on
+  average {np.mean([c.group for c in cells]):.2f} candidates instead of
   {np.mean([c.group_bonferroni for c in cells]):.2f}. Without any correction it would be
   {np.mean([c.group_alone for c in cells]):.2f}, and hold the best one in
   {span([c.best_alone for c in cells])}.

@@ -167,11 +167,13 @@ at the end of the scale:
   {named(below)}, and more than 0.99 in {len(above)}.
 - The difference between k = 1 and 3, 5 and 1, 15 and 5 is covered
   {span([c.difference for c in ordinary])}, on average
-  {np.mean([c.difference for c in ordinary]):.3f}: mostly more often than it says, and less often
-  where both nearly always give the common class.
+  {np.mean([c.difference for c in ordinary]):.3f}: mostly more often than it says. It has at least
+  the variance of one sample for either side, which matters where two nearly always agree; many at
+  once are in [how often `compare` of many is right](compare_coverage.md).
 - **99 % right**: scores are at the end of their scale, and most data sets have a handful of
   errors. The combined interval covers {cover_sure} and is {width_sure} times as wide as the ideal
-  one, which is not a normal one there.
+  one, which is not a normal one there; the difference is covered
+  {span([c.difference for c in sure])}.
 
 ## How it was chosen
 The share of two thirds, Student's quantile and Wilson's form were chosen on two, five and rare
