@@ -173,7 +173,7 @@ def compare(
     ... }
     >>> compare(raw, *found.values(), names=["raw", *found])
     Standings(accuracy of 4 on 178 samples; tied for first with 0.95 confidence: 9 (0.96...), 5
-    (0.95...), 1 (0.95...); behind: raw (0.6...))
+    (0.96...), 1 (0.95...); behind: raw (0.69...))
     """
     called = check_comparable(evaluations, names)
     level = check_fraction("confidence", confidence)

@@ -16,7 +16,7 @@ is behind has 0 as its upper end.
 The differences to one b are strongly correlated, so dⱼ(b) comes from their joint distribution.
 Every sample moves all scores at once (`Moves`); the squares and products of the moves are the
 covariance of the scores, the same mixture of jackknife and sample scores as in
-`Evaluation.interval`. Normal draws with this covariance (2¹⁶ scrambled Sobol points with a fixed
+`Evaluation.interval`. Normal draws with this covariance (2¹⁵ scrambled Sobol points with a fixed
 seed) give the level u that the largest of the differences, in units of its se, keeps to with the
 given confidence; dⱼ(b) is Student's quantile at u with the degrees of freedom of the difference.
 How often all intervals cover is in studies/compare_coverage.md.
@@ -26,13 +26,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, qmc
+from scipy.special import ndtr, ndtri
+from scipy.stats import qmc
 from scipy.stats import t as student
 
 from allsplits._frames import DataFrame, make_frame
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 #: Two to this power are drawn, from this seed.
-_LOG_DRAWS, _SEED = 16, 0
+_LOG_DRAWS, _SEED = 15, 0
 #: What is less, in units of the larger of two standard errors, is rounding.
 _ROUNDING = 1e-9
 #: A repr names so many.
@@ -226,19 +227,33 @@ def _quantiles(moves: Sequence[Moves], pairs: _Pairs, confidence: float) -> Floa
     # The covariance of the scores is root'root.
     root = np.linalg.qr(np.concatenate(parts), mode="r")
     m = len(moves)
-    points = qmc.Sobol(len(root) + m, seed=_SEED).random_base2(_LOG_DRAWS)
-    normals = norm.ppf(np.clip(points, 1e-15, 1 - 1e-15))
+    normals = _normal_draws(len(root) + m)
     together, apart = normals[:, m:] @ root, normals[:, :m]
     quantiles = np.zeros((m, m))
     for i in range(m):
         others = np.arange(m) != i
         # Where the samples do not part two, what others might do is independent.
-        off = (apart - apart[:, [i]]) / sqrt(2)
-        parted = np.flatnonzero(pairs.seen[i])
-        off[:, parted] = (together[:, parted] - together[:, [i]]) / pairs.seen[i, parted]
-        level = np.quantile(off[:, others].max(axis=1), confidence, method="higher")
-        quantiles[i, others] = student.ppf(norm.cdf(level), pairs.freedom[i, others])
+        seen = pairs.seen[i] > 0
+        parts = [
+            (drawn[:, which] - drawn[:, [i]]) / unit[which]
+            for drawn, which, unit in (
+                (together, seen, pairs.seen[i]),
+                (apart, others & ~seen, np.full(m, sqrt(2))),
+            )
+            if which.any()
+        ]
+        largest = np.maximum.reduce([part.max(axis=1) for part in parts])
+        level = np.quantile(largest, confidence, method="higher")
+        quantiles[i, others] = student.ppf(ndtr(level), pairs.freedom[i, others])
     return quantiles
+
+
+@lru_cache(maxsize=1)
+def _normal_draws(n_columns: int) -> Floats:
+    """Independent normal draws, always the same."""
+    points = qmc.Sobol(n_columns, seed=_SEED).random_base2(_LOG_DRAWS)
+    drawn: Floats = ndtri(np.clip(points, 1e-15, 1 - 1e-15))
+    return drawn
 
 
 def _standings(
