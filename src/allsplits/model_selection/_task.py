@@ -199,6 +199,13 @@ class Task:
 
         return split_spread(self.neighbors, question, method=method, n_runs=n_runs, seed=seed)
 
+    def spread_in_passing(self) -> SplitSpread | None:
+        """The same in a few seconds, for a sentence beside the score; None if it takes longer."""
+        question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
+        from allsplits.exact.pairs.spread import spread_in_passing
+
+        return spread_in_passing(self.neighbors, question)
+
     def replay(
         self, split: GivenSplit, *, n_runs: int, seed: int
     ) -> tuple[SplitScore, SpreadAndRuns]:

@@ -68,7 +68,8 @@ def test_the_scores_without_each_sample_are_those_of_smaller_data(k):
     without = np.subtract(*smaller)
     safe = 23 / 24 * np.sum((without - without.mean()) ** 2)
     tight = np.var(found.sample_differences) / 24
-    assert found.interval.standard_error == pytest.approx(sqrt((2 * safe + 3 * tight) / 5), rel=1e-6)
+    combined = sqrt((2 * safe + 3 * tight) / 5)
+    assert found.interval.standard_error == pytest.approx(combined, rel=1e-6)
 
 
 def test_pairing_is_sharper_than_two_intervals(three, twenty):
