@@ -81,7 +81,7 @@ def _sort(keys, items, start, stop, gap):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _is_tied(before, key, ties):
+def is_tied(before, key, ties):
     """Whether a key counts as equal to the one before it in a sorted row."""
     step = key - before
     if step <= ties.tolerance * key:
@@ -111,7 +111,7 @@ def _any_tie(keys, length, ties):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _mark_ties(keys, items, tied, length, depth, ties):
+def mark_ties(keys, items, tied, length, depth, ties):
     """Mark tie groups of a sorted row; return where the group containing rank `depth` ends.
 
     Members of a group get the group's first key and are put in row order.
@@ -123,7 +123,7 @@ def _mark_ties(keys, items, tied, length, depth, ties):
     i = np.int64(0)
     while i < length:
         end = i + 1
-        while end < length and _is_tied(keys[end - 1], keys[end], ties):
+        while end < length and is_tied(keys[end - 1], keys[end], ties):
             end += 1
         tied[i] = False
         in_order = True
@@ -175,7 +175,7 @@ def rerank_candidates(points, first_row, rows, beyond, start, stop, depth, ties)
             keys[i, count] = total
             count += 1
         _sort(keys[i], items[i], np.int64(0), count, np.int64(1))
-        end = _mark_ties(keys[i], items[i], rows.tied[i], count, depth, ties)
+        end = mark_ties(keys[i], items[i], rows.tied[i], count, depth, ties)
         everyone = count == points.shape[0] - 1
         # A tie group carries its first key; a chain of near ties may end later.
         complete = end >= depth and _reach(keys[i, end - 1], count, ties) < beyond[i]
@@ -231,7 +231,7 @@ def finish_sorted_rows(rows, start, stop, depth, ties):
         n = items.shape[1]
         while n > 0 and keys[i, n - 1] == np.inf:
             n -= 1
-        rows.lengths[i] = _mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
+        rows.lengths[i] = mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -262,7 +262,7 @@ def finish_packed_rows(columns, words, rows, start, stop, depth, ties):
         safe = key * (1.0 - 2.0 ** (words.bits - 51)) - 1e-300
         if unsorted > 0:
             _sort(keys[i], items[i], np.int64(0), width, np.int64(1))
-        end = _mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
+        end = mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
         everyone = words.complete or n < width
         certain = end < n and _reach(keys[i, end - 1], n, ties) < safe
         rows.lengths[i] = end if everyone or certain else -1

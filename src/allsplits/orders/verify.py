@@ -17,6 +17,7 @@ from allsplits.orders.kernels import (
     mirror_rows,
     rerank_candidates,
 )
+from allsplits.orders.kernels_nearest import MOST_RANKED, select_rows
 from allsplits.orders.kernels_radix import SHORTEST_ROW, sort_words
 
 Array = NDArray[np.float64]
@@ -103,6 +104,28 @@ def sort_rows(rows: Array, depth: int, n_candidates: int, n_threads: int, ties: 
     than `n_candidates` others.
     """
     width = depth + 8 + depth // 16
+    if width > min(MOST_RANKED, n_candidates // 2):
+        return _sort_deep(rows, width, depth, n_candidates, n_threads, ties)
+    room = min(2 * width, MOST_RANKED)
+    found = SortedRows.of(np.empty((len(rows), room), dtype=np.int32))
+    words = rows.view(np.int64)
+
+    def select(start: int, stop: int) -> None:
+        select_rows(rows, words, found, start, stop, depth, width, ties)
+
+    map_row_ranges(select, len(rows), n_threads, smallest=8)
+    failed = np.flatnonzero(found.lengths < 0)
+    if len(failed) == 0:
+        return found
+    width = max(4 * room, width - int(found.lengths.min()))
+    deep = _sort_deep(rows[failed], width, depth, n_candidates, n_threads, ties)
+    return found.replaced(failed, deep)
+
+
+def _sort_deep(
+    rows: Array, width: int, depth: int, n_candidates: int, n_threads: int, ties: Ties
+) -> SortedRows:
+    """The same where many are wanted or tie groups are large; `width` are sorted at first."""
     while True:
         # Where most are wanted, selecting before sorting is no help.
         width = n_candidates if 2 * width > n_candidates else width
