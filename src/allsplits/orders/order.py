@@ -288,8 +288,8 @@ def pack_rows(
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     longest = int(lengths.max(initial=0))
     if indptr[-1] == longest * len(lengths):
-        items, keys, tied = (part[:, :longest].ravel() for part in (items, keys, tied))
-        flat = items, transform(keys), tied
+        same = np.s_[:, :longest]
+        flat = items[same].ravel(), transform(keys[same].ravel()), tied[same].ravel()
     else:
         used = np.arange(items.shape[1]) < lengths[:, None]
         flat = items[used], transform(keys[used]), tied[used]
