@@ -113,6 +113,8 @@ def test_rows_with_few_candidates_among_many_columns(n_finite):
     for row in rows:
         row[rng.permutation(200)[:n_finite]] = rng.integers(0, 9, n_finite)
     agree(rows, 5, 199)
+    # There is room for everybody, but infinite keys are nobody.
+    agree(rows, 87, 200)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 12, 13, 14, 25, 26, 27, 28, 60, 199])
