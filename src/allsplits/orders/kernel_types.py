@@ -32,6 +32,18 @@ class Ties(NamedTuple):
         return (keys**0.5 + links * self.floor) ** 2 * (1 + 2 * links * self.tolerance)
 
 
+class Places(NamedTuple):
+    """Points, and those whose neighbours are wanted.
+
+    These are the points from `first_row` on, which are no neighbours of themselves, or new ones:
+    then `first_row` is -1.
+    """
+
+    points: NDArray[np.float64]
+    queries: NDArray[np.float64]
+    first_row: int = -1
+
+
 class SortedRows(NamedTuple):
     """Rows side by side, nearest first; what is past a row's length is padding.
 

@@ -141,7 +141,7 @@ def mark_ties(keys, items, tied, length, depth, ties):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def rerank_candidates(points, first_row, rows, beyond, start, stop, depth, ties):
+def rerank_candidates(places, rows, beyond, start, stop, depth, ties):
     """Give candidates their true squared distances, sort, and find where each row may stop.
 
     The candidates of a row, ended by -1, are the items of `rows`; whoever is not among them is at
@@ -149,10 +149,11 @@ def rerank_candidates(points, first_row, rows, beyond, start, stop, depth, ties)
     length -1: it has to be searched in full.
     """
     items, keys = rows.items, rows.keys
-    n_features = points.shape[1]
+    points, queries, first_row = places
+    n_points, n_features = points.shape
     quads = n_features - n_features % 4
     for i in range(start, stop):
-        own = first_row + i
+        own = first_row + i if first_row >= 0 else -1
         count = 0
         for e in range(items.shape[1]):
             j = items[i, e]
@@ -163,20 +164,20 @@ def rerank_candidates(points, first_row, rows, beyond, start, stop, depth, ties)
             # In the order of `direct_rows`: both ways to a distance give the same bits.
             total = 0.0
             for f in range(0, quads, 4):
-                a = points[own, f] - points[j, f]
-                b = points[own, f + 1] - points[j, f + 1]
-                c = points[own, f + 2] - points[j, f + 2]
-                d = points[own, f + 3] - points[j, f + 3]
+                a = queries[i, f] - points[j, f]
+                b = queries[i, f + 1] - points[j, f + 1]
+                c = queries[i, f + 2] - points[j, f + 2]
+                d = queries[i, f + 3] - points[j, f + 3]
                 total += (a * a + b * b) + (c * c + d * d)
             for f in range(quads, n_features):
-                a = points[own, f] - points[j, f]
+                a = queries[i, f] - points[j, f]
                 total += a * a
             items[i, count] = j
             keys[i, count] = total
             count += 1
         _sort(keys[i], items[i], np.int64(0), count, np.int64(1))
         end = mark_ties(keys[i], items[i], rows.tied[i], count, depth, ties)
-        everyone = count == points.shape[0] - 1
+        everyone = count == n_points - (own >= 0)
         # A tie group carries its first key; a chain of near ties may end later.
         complete = end >= depth and _reach(keys[i, end - 1], count, ties) < beyond[i]
         rows.lengths[i] = end if everyone or complete else -1

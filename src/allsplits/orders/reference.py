@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from allsplits._threads import thread_count
 from allsplits._validation import check_count
 from allsplits.orders.backends import check_backend
-from allsplits.orders.kernel_types import SortedRows, Ties
+from allsplits.orders.kernel_types import Places, SortedRows, Ties
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
 from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_rows, replace_rows
@@ -95,9 +95,8 @@ class Reference:
             return replace(concatenate(self._compared(queries, depth)), first_row=first_row)
         n_points, ties = len(self.points), self.metric.squared_ties
         items, beyond = self._proposer.propose_to(at, min(depth + 4 + depth // 8, n_points))
-        # Queries are taken from the table that candidates are taken from.
-        table = np.concatenate([self._proposer.points, at])
-        rows = rerank(table, n_points, items, beyond, depth, ties, self.n_threads)
+        places = Places(self._proposer.points, at)
+        rows = rerank(places, items, beyond, depth, ties, self.n_threads)
         order = pack_rows(rows, self.metric.from_squared, depth, n_points, first_row)
         failed = np.flatnonzero(rows.lengths < 0)
         return replace_rows(order, failed, self._compared(queries[failed], depth))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
-from allsplits.orders.kernel_types import SortedRows, Ties, Words
+from allsplits.orders.kernel_types import Places, SortedRows, Ties, Words
 from allsplits.orders.kernels import (
     direct_rows,
     find_lone_firsts,
@@ -55,15 +55,14 @@ def lone_firsts(rows: Array, n_threads: int, ties: Ties) -> SortedRows:
 
 
 def rerank(
-    points: Array,
-    first_row: int,
+    places: Places,
     items: NDArray[np.int32],
     beyond: Array,
     depth: int,
     ties: Ties,
     n_threads: int,
 ) -> SortedRows:
-    """Candidates of the points from `first_row` on, sorted by their true squared distances.
+    """Candidates of the queries, sorted by their true squared distances.
 
     Whoever is not among a row's `items` is at least ``beyond``, squared, away. Where that does not
     prove the `depth` nearest and the end of their last tie group, the length is -1.
@@ -71,7 +70,7 @@ def rerank(
     rows = SortedRows.of(items)
 
     def verify(start: int, stop: int) -> None:
-        rerank_candidates(points, first_row, rows, beyond, start, stop, depth, ties)
+        rerank_candidates(places, rows, beyond, start, stop, depth, ties)
 
     map_row_ranges(verify, len(items), n_threads)
     return rows

@@ -8,8 +8,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
-from allsplits import LazyRegressor  # noqa: E402
-from benchmarks._lazy_loops import Ranges, replay_lazy  # noqa: E402
+from benchmarks._lazy_loops import Ranges, replay_lazy
+
+from allsplits import LazyRegressor
 
 
 @pytest.mark.parametrize("combine", ["best", 4, 30])
