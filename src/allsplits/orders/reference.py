@@ -27,14 +27,17 @@ from allsplits.orders.proposers.tree import TREE_FEATURES, NearestProposer
 from allsplits.orders.protocol import whole_order
 from allsplits.orders.search import iter_parts, read_points
 from allsplits.orders.squares import has_tiny_values
-from allsplits.orders.verify import lone_firsts, rerank, sort_rows, squared_rows
+from allsplits.orders.verify import is_shallow, lone_firsts, rerank, sort_rows, squared_rows
 
 #: Distances are held for this many pairs at a time (16 MiB).
 _ENTRIES_PER_BLOCK = 1 << 21
-#: Up to this many references comparing with everybody is faster than proposing (measured).
+#: Comparing with everybody is faster than proposing (measured) up to this many references, or with
+#: a tree to so many for each feature.
 _SMALL_REFERENCE = 2000
-#: The same for their values, where the nearest one alone is wanted and there is no tree.
-_SMALL_TABLE = 1_000_000
+_TREE_POINTS_PER_FEATURE = 1600
+#: The same without a tree, in values of the references, and where the nearest alone is wanted.
+_SMALL_TABLE = 320_000
+_SMALL_TABLE_FOR_ONE = 1_000_000
 #: Values of the references, and their product with the queries, up to which one thread is faster
 #: (measured); other distances than Euclidean ones take longer, and are worth threads sooner.
 _VALUES_FOR_ONE_THREAD = 1 << 16
@@ -188,9 +191,14 @@ class Reference:
         if self._places is None:
             return False
         n_points, n_features = len(self._places), int(self._places.shape[1])
-        if depth == 1 and n_features > TREE_FEATURES:
-            return n_points * n_features > _SMALL_TABLE
-        return n_points > max(_SMALL_REFERENCE, 4 * depth)
+        if n_points <= max(_SMALL_REFERENCE, 4 * depth):
+            return False
+        if not is_shallow(depth):
+            return True
+        if n_features <= TREE_FEATURES:
+            return n_points > _TREE_POINTS_PER_FEATURE * n_features
+        most = _SMALL_TABLE_FOR_ONE if depth == 1 else _SMALL_TABLE
+        return n_points * n_features > most
 
 
 def order_neighbors(

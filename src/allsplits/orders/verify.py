@@ -96,14 +96,24 @@ def mark_sorted(
     return rows, last
 
 
+def is_shallow(depth: int) -> bool:
+    """Whether so few are wanted that they are selected and ranked, much faster than sorted."""
+    return _sorted_width(depth) <= MOST_RANKED
+
+
+def _sorted_width(depth: int) -> int:
+    """How many are sorted where `depth` are wanted, so that the end of a tie group shows."""
+    return depth + 8 + depth // 16
+
+
 def sort_rows(rows: Array, depth: int, n_candidates: int, n_threads: int, ties: Ties) -> SortedRows:
     """The `depth` nearest and the tie group they end in.
 
     `rows` holds keys that grow with the distance, infinity for who is no candidate; no row has more
     than `n_candidates` others.
     """
-    width = depth + 8 + depth // 16
-    if width > min(MOST_RANKED, n_candidates // 2):
+    width = _sorted_width(depth)
+    if not is_shallow(depth) or 2 * width > n_candidates:
         return _sort_deep(rows, width, depth, n_candidates, n_threads, ties)
     room = min(2 * width, MOST_RANKED)
     found = SortedRows.of(np.empty((len(rows), room), dtype=np.int32))
