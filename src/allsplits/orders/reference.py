@@ -34,12 +34,12 @@ _ENTRIES_PER_BLOCK = 1 << 21
 #: Comparing with everybody is faster than proposing (measured) up to this many references, or with
 #: a tree to so many for each feature.
 _SMALL_REFERENCE = 2000
-_TREE_POINTS_PER_FEATURE = 1600
+_TREE_POINTS_PER_FEATURE = 1000
 #: The same without a tree, in values of the references, and where the nearest alone is wanted.
-_SMALL_TABLE = 320_000
+_SMALL_TABLE = 200_000
 _SMALL_TABLE_FOR_ONE = 1_000_000
 #: Values of the references, and their product with the queries, up to which one thread is faster
-#: (measured); other distances than Euclidean ones take longer, and are worth threads sooner.
+#: (measured); other distances than Euclidean ones take 5 to 75 times as long.
 _VALUES_FOR_ONE_THREAD = 1 << 16
 _PRODUCTS_FOR_ONE_THREAD = 1 << 20
 _COST_OF_OTHERS = 16

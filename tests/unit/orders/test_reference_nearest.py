@@ -155,8 +155,8 @@ def test_a_search_that_was_asked_can_be_pickled(n_features):
 def test_large_references_are_proposed_from(way):
     """What decides is the number of references, of features and of neighbours."""
     for n_points, n_features, depth, proposed in [
-        (2000, 1, 5, False), (2001, 1, 5, True), (8000, 5, 5, False), (8001, 5, 5, True),
-        (20_000, 16, 5, False), (20_001, 16, 5, True), (20_001, 16, 1, False),
+        (2000, 1, 5, False), (2001, 1, 5, True), (5000, 5, 5, False), (5001, 5, 5, True),
+        (12_500, 16, 5, False), (12_501, 16, 5, True), (12_501, 16, 1, False),
         (2500, 16, 300, True), (2500, 16, 700, False),
     ]:  # fmt: skip
         asked = Reference(np.ones((n_points, n_features)), Metric("euclidean"), 1)
