@@ -12,16 +12,17 @@ _RANKED_PER_KEPT = 4
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def choose_models(paths, answers):
+def choose_models(paths, words, answers):
     """Fill in the answers to queries whose models are the first rows of `paths`.
 
-    Equal errors go to the model that comes first: the lower degree, then the smaller size.
+    Equal errors go to the model that comes first: the lower degree, then the smaller size. `words`
+    are the errors seen as integers, which have the same order because no error is negative.
     """
     values, errors = paths
     coefficients, std, models, mse, weights = answers
     n_models, n_combined = errors.shape[1], models.shape[1]
     if n_models <= min(_MOST_RANKED, _RANKED_PER_KEPT * n_combined):
-        _rank_all(errors, models, mse)
+        _rank_all(errors, words, models, mse)
     else:
         for q in range(len(models)):
             for o in range(errors.shape[2]):
@@ -39,13 +40,11 @@ def choose_models(paths, answers):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _rank_all(errors, models, mse):
+def _rank_all(errors, words, models, mse):
     """The smallest errors of each query in order, and where they stand: all are ranked."""
     n_models, n_kept = errors.shape[1], models.shape[1]
     ranking = make_ranking(n_models)
     chosen, ranks, _ = ranking
-    # Errors are not negative: as integers they have the same order.
-    words = errors.view(np.int64)
     for q in range(len(models)):
         for o in range(errors.shape[2]):
             for model in range(n_models):

@@ -38,11 +38,12 @@ def _count_within(words, limit):
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _next_above(words, limit):
-    """The smallest word above the limit; that of infinity if there is none."""
-    least = _INFINITE
+    """Where the smallest finite word above the limit stands, or -1."""
+    least, place = _INFINITE, -1
     for j in range(len(words)):
-        least = words[j] if limit < words[j] < least else least
-    return least
+        if limit < words[j] < least:
+            least, place = words[j], j
+    return place
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -83,7 +84,8 @@ def _find_limit(words, least, most, limit):
             limit = low + reach if high == _INFINITE else high - reach
             step = min(2 * step, _INFINITE // 4)
         elif tries % 4 == 0:
-            limit = _next_above(words, low)
+            # There is one: more are within `high`.
+            limit = words[_next_above(words, low)]
             if limit == high:
                 break
         elif tries <= _MOST_GUESSES:
@@ -128,14 +130,6 @@ def rank_words(ranking, count):
         seen[smaller] += 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _goes_on(key, words, limit, ties):
-    """Whether the tie group that ends with this key has members beyond the limit."""
-    after = np.empty(1, np.int64)
-    after[0] = _next_above(words, limit)
-    return after[0] < _INFINITE and is_tied(key, after.view(np.float64)[0], ties)
-
-
 @njit(nogil=True, cache=True, error_model="numpy")
 def select_rows(columns, words, rows, start, stop, depth, most, ties):
     """Fill in sorted `rows` with the nearest, up to the tie group at `depth`.
@@ -164,5 +158,7 @@ def select_rows(columns, words, rows, start, stop, depth, most, ties):
             keys[i, ranks[e]] = columns[i, near[e]]
         last = keys[i, count - 1]
         end = mark_ties(keys[i], items[i], rows.tied[i], count, depth, ties)
-        if end < count or not _goes_on(last, words[i], limit, ties):
+        # Nobody beyond the limit belongs to the last group, or there is nobody.
+        after = _next_above(words[i], limit) if end == count else -1
+        if after < 0 or not is_tied(last, columns[i, after], ties):
             rows.lengths[i] = end

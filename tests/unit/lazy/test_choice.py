@@ -24,7 +24,7 @@ def test_like_a_stable_sort(n_models, n_combined, kind):
         "tiny": lambda shape: 1e-300 * rng.random(shape),
     }[kind](paths.errors.shape)
     answers = make_answers(20, n_combined, 2, 3)
-    choose_models(paths, answers)
+    choose_models(paths, paths.errors.view(np.int64), answers)
     best = np.argsort(paths.errors, axis=1, kind="stable")[:, :n_combined]
     np.testing.assert_array_equal(answers.models, best)
     np.testing.assert_array_equal(answers.mse, np.take_along_axis(paths.errors, best, axis=1))
