@@ -23,6 +23,7 @@ from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.prototypes._class_inputs import check_priors
 from allsplits.prototypes._copies import warn_of_contradictions
 from allsplits.prototypes._history import IncrementalHistory
+from allsplits.prototypes._learnt import Learnt
 from allsplits.prototypes._loop import IncrementalLoop
 from allsplits.prototypes._nearest import PrototypeClassifier
 from allsplits.prototypes._queries import CLASS_QUERIES
@@ -141,21 +142,19 @@ class IncrementalNNClassifier(PrototypeClassifier):
         source, priors, budget = self._open_source(X, y, random)
         loop = IncrementalLoop(
             source=source,
-            n_classes=len(self.classes_),
-            priors=priors,
             query=CLASS_QUERIES[self.query],
             reduce=self.reduce,
-            complexity=self.complexity,
             tests=self._read_tests(eval_set),
             shuffling=random if self.shuffle else None,
+            state=Learnt(self.complexity, priors),
         )
         self._run(loop, budget)
         learnt = loop.state
         self.samples_, self.sample_labels_ = learnt.points, self.classes_[learnt.codes]
-        self.prototypes_ = self.samples_[learnt.prototypes]
-        self.prototype_labels_ = self.sample_labels_[learnt.prototypes]
+        rows = learnt.steps[-1].prototypes
+        self.prototypes_, self.prototype_labels_ = self.samples_[rows], self.sample_labels_[rows]
         self.n_features_in_ = self.samples_.shape[1]
-        self.history_ = IncrementalHistory.of(learnt.steps, self.classes_)
+        self.history_ = IncrementalHistory.of(learnt, self.classes_)
         warn_of_contradictions(learnt.n_contradictions, stacklevel=2)
         if isinstance(source, PoolSource):
             self.pool_indices_ = np.array(source.drawn[: len(self.samples_)], dtype=np.intp)

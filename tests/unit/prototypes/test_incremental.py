@@ -1,10 +1,13 @@
 """The incremental learner: sources, budgets, history, interruption, refusals."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from allsplits import CondensedReduced, IncrementalNNClassifier
+from allsplits import CondensedReduced, IncrementalNNClassifier, voronoi_complexity
+from allsplits.prototypes import _learnt, _loop
 from unit.refused import refused
 
 X, Y = load_iris(return_X_y=True)
@@ -47,8 +50,6 @@ def test_shuffling_is_repeatable_and_leaves_the_order_of_a_pool_alone():
 
 
 def test_a_new_order_is_drawn_for_every_step(monkeypatch):
-    from allsplits.prototypes import _loop
-
     original, orders = _loop.choose_prototypes, []
 
     def recorded(points, codes, **options):
@@ -176,18 +177,22 @@ def test_ctrl_c_keeps_what_was_learnt():
     assert model.predict([[3.0, 3.0]]).tolist() == [2]
 
 
-def test_ctrl_c_during_learning_leaves_the_last_complete_step(monkeypatch):
-    from allsplits.prototypes import _loop
+def counted_calls(monkeypatch, module, name, interrupted_at=None):
+    """Calls of a function from now on, by their number; one of them may be interrupted."""
+    original, calls = getattr(module, name), []
 
-    original, calls = _loop.facets_between, []
-
-    def interrupted(*arguments):
-        calls.append(1)
-        if len(calls) == 4:
+    def counted(*arguments, **options):
+        calls.append(len(calls) + 1)
+        if calls[-1] == interrupted_at:
             raise KeyboardInterrupt
-        return original(*arguments)
+        return original(*arguments, **options)
 
-    monkeypatch.setattr(_loop, "facets_between", interrupted)
+    monkeypatch.setattr(module, name, counted)
+    return calls
+
+
+def test_ctrl_c_during_learning_leaves_the_last_complete_step(monkeypatch):
+    counted_calls(monkeypatch, _loop, "choose_prototypes", interrupted_at=4)
     with pytest.warns(UserWarning, match="Ctrl-C after 35 of"):
         model = IncrementalNNClassifier(random_state=0).fit(X, Y)
     assert len(model.pool_indices_) == len(model.samples_) == 35
@@ -218,6 +223,21 @@ def test_many_features_are_counted_by_bounds():
         counts[complexity] = model.fit(data, labels).history_.facets[0]
     assert np.array_equal(counts["auto"], counts["bound"])
     assert np.all(counts["bound"] <= counts["exact"])
+
+
+@pytest.mark.parametrize(("query", "at_once"), [("priors", 0), ("greedy", 5)])
+def test_facets_are_counted_when_they_are_needed_and_once(monkeypatch, query, at_once):
+    calls = counted_calls(monkeypatch, _learnt, "facets_between")
+    model = IncrementalNNClassifier(budget=65, random_state=0, query=query).fit(X, Y)
+    assert len(calls) == at_once
+    history = pickle.loads(pickle.dumps(model)).history_
+    for position, facets in enumerate(history.facets):
+        rows = history.learnt.steps[position].prototypes
+        expected = voronoi_complexity(model.samples_[rows], model.sample_labels_[rows]).facets
+        assert facets.tolist() == expected.tolist()
+    assert np.isfinite(history.bound).all()
+    assert np.array_equal(history.facets, history.frame("pandas").filter(like="facets"))
+    assert len(calls) == 6 == len(history.n_samples)
 
 
 def test_progress_is_shown_only_when_asked(capsys):
