@@ -1,9 +1,9 @@
 """Incremental nearest-neighbour learning with class queries (after Ratsaby 1997).
 
 Draw a few examples of each class; then, until the budget is spent: condense and reduce all examples
-so far to prototypes, in random order, count the Voronoi facets of each class, ask for a batch of
-one class, and draw it. The paper asks where its bound on the error falls fastest; other rules are
-in `_queries`.
+so far to prototypes, in random order, ask for a batch of one class, and draw it. The paper counts
+the Voronoi facets of each class and asks where its bound on the error falls fastest; other rules
+are in `_queries`.
 """
 
 import warnings
@@ -51,11 +51,11 @@ class IncrementalNNClassifier(PrototypeClassifier):
     priors : array-like of shape (n_classes,), default=None
         Probability of each class in sorted order; None means the shares of the pool, or all the
         same with a function.
-    query : {"thinning", "greedy", "priors"}, default="thinning"
-        Which class comes next. "thinning": the one whose own error would rise most without half of
-        its examples (`ThinningClassQuery`). "greedy": the one that lowers the bound on the error
-        most, as Ratsaby (1997) published it (`GreedyClassQuery`). "priors", for comparison: the one
-        that is farthest behind its prior.
+    query : {"shares", "greedy", "priors"}, default="shares"
+        Which class comes next. "shares": the one farthest behind the shares that would have done
+        best so far, which are the priors unless the examples show otherwise (`ShareClassQuery`).
+        "greedy": the one that lowers the bound on the error most, as Ratsaby (1997) published it
+        (`GreedyClassQuery`). "priors", for comparison: the one that is farthest behind its prior.
     shuffle : bool, default=True
         Condense in a new random order at every step. False: in the order in which the examples
         came, which is batch after batch of one class.
@@ -90,7 +90,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
 
     See Also
     --------
-    GreedyClassQuery, ThinningClassQuery : The choice of the class alone.
+    GreedyClassQuery, ShareClassQuery : The choice of the class alone.
 
     Examples
     --------
@@ -119,7 +119,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
     initial: int = 5
     classes: ArrayLike | None = None
     priors: ArrayLike | None = None
-    query: Literal["thinning", "greedy", "priors"] = "thinning"
+    query: Literal["shares", "greedy", "priors"] = "shares"
     shuffle: bool = True
     reduce: Literal["consistent", "paper"] | None = "consistent"
     complexity: Literal["auto", "exact", "bound"] = "auto"

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from allsplits.prototypes._greedy import GreedyClassQuery
 from allsplits.prototypes._learnt import Learnt
 from allsplits.prototypes._loop import ClassQuery
-from allsplits.prototypes._thinning import ThinningClassQuery
+from allsplits.prototypes._shares import ShareClassQuery, farthest_behind
 
 _Flags = NDArray[np.bool_]
 
@@ -19,21 +19,20 @@ def _by_bound(learnt: Learnt, available: _Flags) -> int:
     return rule.query(counts, learnt.facets(last), n_features, available=available)
 
 
-def _by_worth(learnt: Learnt, available: _Flags) -> int:
-    """The class whose own error falls fastest; a single class has no error."""
+def _by_shares(learnt: Learnt, available: _Flags) -> int:
+    """The class farthest behind the shares that did best so far; of a single class, that one."""
     if len(learnt.priors) == 1:
         return 0
-    return ThinningClassQuery(learnt.priors).query(learnt.points, learnt.codes, available=available)
+    return ShareClassQuery(learnt.priors).query(learnt.points, learnt.codes, available=available)
 
 
 def _by_priors(learnt: Learnt, available: _Flags) -> int:
     """The class that is farthest behind its prior."""
-    wanted = np.where(learnt.priors > 0, learnt.priors, 1e-300)
-    return int(np.argmin(np.where(available, learnt.steps[-1].counts / wanted, np.inf)))
+    return farthest_behind(learnt.steps[-1].counts, learnt.priors, available)
 
 
 CLASS_QUERIES: dict[str, ClassQuery] = {
-    "thinning": _by_worth,
+    "shares": _by_shares,
     "greedy": _by_bound,
     "priors": _by_priors,
 }

@@ -70,11 +70,20 @@ def test_a_pool_may_be_given_as_draw():
     assert np.array_equal(inside.prototypes_, outside.prototypes_)
 
 
-@pytest.mark.parametrize("query", ["thinning", "greedy"])
+@pytest.mark.parametrize("query", ["shares", "greedy"])
 def test_hard_classes_are_asked_more_often_than_easy_ones(query):
-    model = IncrementalNNClassifier(budget=90, batch_size=3, random_state=0, query=query).fit(X, Y)
-    setosa, versicolor, virginica = model.history_.class_counts[-1]
-    assert setosa < min(versicolor, virginica)
+    rng = np.random.default_rng(0)
+
+    def draw(label, count):
+        x, y = rng.random((2, count))
+        stripe = 2 * rng.integers(0, 4, count) + (label == "right")
+        return np.column_stack([x + 50 if label == "apart" else x + stripe, 8 * y])
+
+    model = IncrementalNNClassifier(
+        draw, classes=["apart", "left", "right"], budget=240, random_state=0, query=query
+    ).fit()
+    apart, left, right = model.history_.class_counts[-1]
+    assert 2 * apart < min(left, right)
 
 
 def test_asking_by_priors_keeps_shares():
@@ -85,7 +94,7 @@ def test_asking_by_priors_keeps_shares():
     assert model.history_.class_counts[-1].tolist() == [25, 75]
 
 
-@pytest.mark.parametrize("query", ["thinning", "greedy", "priors"])
+@pytest.mark.parametrize("query", ["shares", "greedy", "priors"])
 @pytest.mark.parametrize("initial", [1, 5])
 def test_a_pool_of_one_class_is_learnt(query, initial):
     model = IncrementalNNClassifier(query=query, initial=initial, batch_size=7, random_state=0)
@@ -93,7 +102,7 @@ def test_a_pool_of_one_class_is_learnt(query, initial):
     assert model.predict(X[-1:]).tolist() == [0]
 
 
-@pytest.mark.parametrize("query", ["thinning", "greedy", "priors"])
+@pytest.mark.parametrize("query", ["shares", "greedy", "priors"])
 def test_every_query_uses_up_an_uneven_pool(query):
     rows = np.r_[0:1, 50:53, 100:150]
     model = IncrementalNNClassifier(query=query, random_state=0).fit(X[rows], Y[rows])
@@ -259,7 +268,7 @@ def asking(draw=None, X=None, y=None, eval_set=None, **parameters):
         (asking(X=X, y=Y, initial=0), ["initial", "1", "0"]),
         (asking(X=X, y=Y, budget=2), ["budget", "3", "150", "2"]),
         (asking(X=X, y=Y, budget=151), ["budget", "150", "151"]),
-        (asking(X=X, y=Y, query="random"), ["query", "greedy", "priors", "thinning", "random"]),
+        (asking(X=X, y=Y, query="random"), ["query", "greedy", "priors", "shares", "random"]),
         (asking(X=X, y=Y, shuffle=1), ["shuffle", "True", "False", "1"]),
         (asking(X=X, y=Y, reduce="all"), ["reduce", "all"]),
         (asking(X=X, y=Y, complexity="fast"), ["complexity", "fast"]),

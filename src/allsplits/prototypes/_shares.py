@@ -1,0 +1,174 @@
+"""Which class to ask examples of next: the one farthest behind the shares that did best so far.
+
+Had N of the examples so far been drawn in shares q of the classes, how often would 1-NN be wrong?
+Keep n_l = N·q_l of the m_l examples of class l, in all possible ways. Let x be an example that is
+left out, and i_j the number of examples of its class that are nearer to x than its j-th neighbour.
+If none of the nearer ones is kept, the neighbour is kept with the chance
+
+    π_j = n_l / (m_l - i_j),        with m_l - 1 in place of m_l for the class of x,
+
+at most 1 (where n_l is no whole number, this is the definition), so x is wrong with the chance
+
+    R_x(q) = Σ_{j of another class} π_j · Π_{i<j} (1 - π_i).
+
+With priors p the error is E(q) = Σ_l p_l/m_l · Σ_{x of l} R_x(q). Nothing is drawn.
+
+Shares are tried on the way from the priors to the hard classes,
+
+    q_l ∝ p_l · r_l^t,    t = 0, 1/4, 1/2, 3/4, 1,
+
+where r_l is the error of class l if half of each class is kept (half an example more wrong, of one
+more). N is the largest number that all of them allow. A border belongs to two classes: more
+examples of one make errors of the other, and E counts both.
+
+The priors (t = 0) stay unless the examples show something better: the shares with the least
+
+    E(q) - E(p) + s(q)
+
+are taken, where s is the standard error of that difference, from its spread over examples. Where
+nothing can be won, or it cannot be seen yet, examples come by priors.
+
+The cost is a search for the nearest examples of each example.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+
+from allsplits._validation import check_labels, check_points
+from allsplits.orders import Metric, Reference
+from allsplits.prototypes._class_inputs import check_available, check_priors
+from allsplits.prototypes._kernels_shares import wrong_chances
+
+#: How far shares go from the priors towards the hard classes.
+_POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+#: Neighbours that are looked at. One of them is kept, as good as always.
+_MOST_NEIGHBORS = 100
+
+
+class Examples(NamedTuple):
+    """Classes of examples and of their neighbours, nearest first; how many of each, and priors."""
+
+    codes: NDArray[np.int32]
+    neighbor_codes: NDArray[np.int32]
+    counts: NDArray[np.intp]
+    priors: NDArray[np.float64]
+
+    def wrong_with(self, kept: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Chance of each example to be wrong if so many of each class are kept."""
+        chances: NDArray[np.float64] = wrong_chances(
+            self.neighbor_codes, self.codes, self.counts, kept
+        )
+        return chances
+
+
+class ShareClassQuery(BaseEstimator):  # type: ignore[misc]
+    """The class farthest behind the shares that would have done best with the examples so far.
+
+    Shares are those of the priors, unless the examples show that more of the hard classes would
+    have made fewer errors in all, by more than a standard error. The error is that of 1-NN, leaving
+    one out (Euclidean distance), averaged over all ways to keep examples in these shares.
+
+    Parameters
+    ----------
+    priors : array-like of shape (n_classes,), default=None
+        Probability of each class in sorted order, up to a common factor; None means all the same.
+
+    See Also
+    --------
+    GreedyClassQuery : The choice by facets, as published.
+    IncrementalNNClassifier : The whole loop.
+
+    Examples
+    --------
+    Setosa is easy to tell from the two others, so a third of the examples is more than it needs:
+
+    >>> from allsplits import ShareClassQuery
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ShareClassQuery().shares(X, y).round(2)
+    array([0.1 , 0.43, 0.48])
+    >>> ShareClassQuery().query(X, y)
+    2
+    """
+
+    def __init__(self, priors: ArrayLike | None = None) -> None:
+        self.priors = priors
+
+    def shares(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """The share that each class should have, in sorted order of the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Examples so far.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        """
+        return best_shares(self._read(X, y))
+
+    def query(self, X: Any, y: Any, *, available: ArrayLike | None = None) -> int:
+        """Position of the class to ask for, the first one if several are as far behind.
+
+        Parameters
+        ----------
+        X, y :
+            As in `shares`.
+        available : array-like of bool of shape (n_classes,), default=None
+            Classes that have examples left; None means all.
+        """
+        examples = self._read(X, y)
+        allowed = check_available(available, len(examples.priors))
+        return farthest_behind(examples.counts, best_shares(examples), allowed)
+
+    def _read(self, X: Any, y: Any) -> Examples:
+        points = check_points(X)
+        classes, codes = check_labels(y, len(points))
+        return read_examples(points, codes, check_priors(self.priors, len(classes)))
+
+
+def read_examples(
+    points: NDArray[np.float64], codes: NDArray[np.int32], priors: NDArray[np.float64]
+) -> Examples:
+    """Search the neighbours of examples."""
+    depth = min(len(points) - 1, _MOST_NEIGHBORS)
+    order = Reference(points, Metric("euclidean"), 1).within(depth)
+    return Examples(codes, codes[order.indices], np.bincount(codes), priors)
+
+
+def farthest_behind(
+    counts: NDArray[np.intp], shares: NDArray[np.float64], available: NDArray[np.bool_]
+) -> int:
+    """The available class with the fewest examples for its share, the first one of several."""
+    return int(np.argmax(np.where(available, shares / counts, -np.inf)))
+
+
+def best_shares(examples: Examples, caution: float = 1.0) -> NDArray[np.float64]:
+    """The shares that are better than the priors by most, less `caution` standard errors."""
+    tried = _shares_to_try(examples)
+    # Beside one example of a class; one that has no other, or no share, limits nothing.
+    beside = np.maximum(examples.counts - 1, 1)
+    n_kept = min(float(np.min(beside[shares > 0] / shares[shares > 0])) for shares in tried)
+    by_priors, *others = (examples.wrong_with(n_kept * shares) for shares in tried)
+    doubted = [0.0, *(_doubted_change(examples, wrong - by_priors, caution) for wrong in others)]
+    return tried[int(np.argmin(doubted))]
+
+
+def _shares_to_try(examples: Examples) -> list[NDArray[np.float64]]:
+    """The priors first, then more and more of the hard classes."""
+    wrong = examples.wrong_with(examples.counts / 2)
+    hardness = (np.bincount(examples.codes, weights=wrong) + 0.5) / (examples.counts + 1)
+    weights = [examples.priors * hardness**power for power in _POWERS]
+    return [weight / weight.sum() for weight in weights]
+
+
+def _doubted_change(examples: Examples, changes: NDArray[np.float64], caution: float) -> float:
+    """The change of the error from the changes of examples, and standard errors on top."""
+    codes = examples.codes
+    means = np.bincount(codes, weights=changes) / examples.counts
+    squares = np.bincount(codes, weights=(changes - means[codes]) ** 2)
+    variance = np.sum((examples.priors / examples.counts) ** 2 * squares)
+    return float(examples.priors @ means + caution * np.sqrt(variance))
