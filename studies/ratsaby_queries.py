@@ -519,8 +519,8 @@ Mean over the last quarter of the sizes:
   save in that class, not those that they make in the class across the border. To count both for
   the next example (*thinning, all*, {criterion(chosen_on, "thinning, all")}) is worse still. A
   likely reason: classes that are still mixed as by chance gain together nothing from the next
-  example, only from many, so it asks elsewhere. *Shares* counts both, for many examples, and stays with the priors where it
-  cannot tell.
+  example, only from many, so it asks elsewhere. *Shares* counts
+  both, for many examples, and stays with the priors where it cannot tell.
 - **What caution costs**: a rule that first wants to see asks by priors for a while, and wins less
   with plain classes apart.
 - **Real data**, sign test at 1 %: {chosen} against priors {verdicts(reported_on, chosen)}.
