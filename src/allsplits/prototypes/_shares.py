@@ -90,7 +90,7 @@ class ShareClassQuery(BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> ShareClassQuery().shares(X, y).round(2)
-    array([0.1 , 0.43, 0.48])
+    array([0.06, 0.44, 0.51])
     >>> ShareClassQuery().query(X, y)
     2
     """
