@@ -7,7 +7,7 @@ The rivals, all shuffled before each condensing and with the same examples in a 
 - *greedy*: the paper's, by the facets of each class.
 - *thinning*: by how much the own error of a class rises without half of its examples.
 - *thinning, all*: the same with the errors of all classes.
-- *shares 0*, *1*, *2*: shares that did best so far, less so many standard errors.
+- *shares 0*, *½*, *1*, *2*: shares that did best so far, less so many standard errors.
 
 To choose, problems are drawn at random, a new one in every run: two plain classes and an intricate
 pair, which touch or are apart. The pair is cut into fine cells, rings, stripes or islands. Beside
@@ -107,6 +107,7 @@ CANDIDATES: dict[str, tuple[ClassQuery, int]] = {
     "thinning": (by_thinning, 0),
     "thinning, all": (by_thinning_all, 0),
     "shares 0": (by_shares(0), 0),
+    "shares ½": (by_shares(0.5), 0),
     "shares 1": (by_shares(1), 0),
     "shares 2": (by_shares(2), 0),
 }
@@ -464,7 +465,7 @@ the same examples for all:
 | greedy | whose next example lowers the paper's bound most |
 | thinning | whose own 1-NN error rises most, per example, without half of its examples (all ways) |
 | thinning, all | the same with the errors of all classes |
-| shares 0, 1, 2 | farthest behind the shares that did best so far, less 0, 1 or 2 standard errors |
+| shares 0, ½, 1, 2 | farthest behind the shares that did best so far, less so many standard errors |
 
 *Shares* looks back: had the examples so far been drawn in other shares, how often would 1-NN be
 wrong on all classes together, leaving one out? Five shares are tried, from the priors to those in

@@ -38,29 +38,44 @@ def none_kept(size, kept, nearer):
     return exp(sum(map(lgamma, parts[0])) - sum(map(lgamma, parts[1])))
 
 
-def wrong_chance(X, y, i, kept):
-    """The chances that the first one kept is the first, second, ... neighbour, if it is wrong."""
+def class_chance(X, y, i, kept, label):
+    """The chances that the first one kept is the first, second, ... neighbour, if of a class."""
     others = others_by_distance(X, i)
     sizes = [sum(y[j] == c for j in others) for c in range(len(kept))]
-    seen, reached, wrong = [0] * len(kept), 1.0, 0.0
+    seen, reached, total = [0] * len(kept), 1.0, 0.0
     for j in others:
         seen[y[j]] += 1
         chances = [none_kept(m, n, s) for m, n, s in zip(sizes, kept, seen, strict=True)]
         beyond = float(np.prod(chances))
-        wrong += (reached - beyond) * (y[j] != y[i])
+        total += (reached - beyond) * (y[j] == label)
         reached = beyond
-    return wrong
+    return total
 
 
 def wrong_chances(X, y, kept):
-    return [wrong_chance(X, y, i, kept) for i in range(len(X))]
+    return [1 - class_chance(X, y, i, kept, y[i]) for i in range(len(X))]
+
+
+def expected_hardness(X, y, rows, priors):
+    """Errors of a class, and errors that name it, in halves; one more example is half wrong."""
+    kept = [len(own) / 2 for own in rows]
+
+    def mistaken(right, named):
+        chances = [class_chance(X, y, i, kept, named) for i in rows[right]]
+        return priors[right] * sum(chances) / len(chances)
+
+    hardness = []
+    for label, own in enumerate(rows):
+        others = [other for other in range(len(rows)) if other != label]
+        part = sum(mistaken(label, other) + mistaken(other, label) for other in others) / 2
+        hardness.append((len(own) * part / priors[label] + 1 / 2) / (len(own) + 1))
+    return hardness
 
 
 def expected_shares(X, y, priors):
     labels = range(len(priors))
     rows = [[i for i in range(len(X)) if y[i] == label] for label in labels]
-    wrong = wrong_chances(X, y, [len(own) / 2 for own in rows])
-    hardness = [(sum(wrong[i] for i in own) + 1 / 2) / (len(own) + 1) for own in rows]
+    hardness = expected_hardness(X, y, rows, priors)
     tried = []
     for t in POWERS:
         weights = [p * r**t for p, r in zip(priors, hardness, strict=True)]

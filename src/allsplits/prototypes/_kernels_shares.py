@@ -1,4 +1,4 @@
-"""Compiled loop of class shares: how likely 1-NN is wrong with some of the examples."""
+"""Compiled loop of class shares: which class is the nearest with some of the examples."""
 
 import numpy as np
 from numba import njit
@@ -8,28 +8,26 @@ NEGLIGIBLE = 1e-17
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def wrong_chances(neighbor_codes, codes, counts, kept):
-    """Chance that the nearest kept neighbour of each example has another class.
+def class_chances(neighbor_codes, codes, counts, kept):
+    """Chance of each class to be that of the nearest kept neighbour, by (example, class).
 
     ``kept[l]`` of the ``counts[l]`` examples of class l are kept, of those beside the example in
     its own class. If none was kept of the i nearest of a class, the next one is with the chance
-    kept / (counts - i). An example without any neighbour kept is wrong.
+    kept / (counts - i). Given that one is kept; all chances are 0 where none can be.
     """
-    chances = np.ones(len(codes))
+    chances = np.zeros((len(codes), len(counts)))
     left = np.empty(len(counts))
     for row in range(len(codes)):
-        own = codes[row]
         left[:] = counts
-        left[own] -= 1.0
-        reached, wrong = 1.0, 0.0
-        for other in neighbor_codes[row]:
-            chance = min(kept[other] / left[other], 1.0)
-            left[other] -= 1.0
-            if other != own:
-                wrong += reached * chance
+        left[codes[row]] -= 1.0
+        reached = 1.0
+        for code in neighbor_codes[row]:
+            chance = min(kept[code] / left[code], 1.0)
+            left[code] -= 1.0
+            chances[row, code] += reached * chance
             reached *= 1.0 - chance
             if reached < NEGLIGIBLE:
                 break
         if reached < 1.0:
-            chances[row] = wrong / (1.0 - reached)
+            chances[row] /= 1.0 - reached
     return chances

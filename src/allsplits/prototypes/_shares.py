@@ -7,19 +7,21 @@ If none of the nearer ones is kept, the neighbour is kept with the chance
 
     π_j = n_l / (m_l - i_j),        with m_l - 1 in place of m_l for the class of x,
 
-at most 1 (where n_l is no whole number, this is the definition), so x is wrong with the chance
+at most 1 (where n_l is no whole number, this is the definition), so the nearest one that is kept is
+of class c with the chance
 
-    R_x(q) = Σ_{j of another class} π_j · Π_{i<j} (1 - π_i).
+    P_x(c) = Σ_{j of class c} π_j · Π_{i<j} (1 - π_i).
 
-With priors p the error is E(q) = Σ_l p_l/m_l · Σ_{x of l} R_x(q). Nothing is drawn.
+With priors p the error is E(q) = Σ_l p_l/m_l · Σ_{x of l} Σ_{c ≠ l} P_x(c). Nothing is drawn.
 
 Shares are tried on the way from the priors to the hard classes,
 
     q_l ∝ p_l · r_l^t,    t = 0, 1/4, 1/2, 3/4, 1,
 
-where r_l is the error of class l if half of each class is kept (half an example more wrong, of one
-more). N is the largest number that all of them allow. A border belongs to two classes: more
-examples of one make errors of the other, and E counts both.
+where p_l·r_l is half of the error in which class l takes part, as the right class or as the wrong
+one, if half of each class is kept (and r_l has half an example more wrong, of one more). N is the
+largest number that all of them allow. A border belongs to two classes: examples of one side make
+errors on the other, so r counts both sides alike, and E the errors of all classes.
 
 The priors (t = 0) stay unless the examples show something better: the shares with the least
 
@@ -40,7 +42,7 @@ from sklearn.base import BaseEstimator
 from allsplits._validation import check_labels, check_points
 from allsplits.orders import Metric, Reference
 from allsplits.prototypes._class_inputs import check_available, check_priors
-from allsplits.prototypes._kernels_shares import wrong_chances
+from allsplits.prototypes._kernels_shares import class_chances
 
 #: How far shares go from the priors towards the hard classes.
 _POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -57,12 +59,20 @@ class Examples(NamedTuple):
     counts: NDArray[np.intp]
     priors: NDArray[np.float64]
 
-    def wrong_with(self, kept: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Chance of each example to be wrong if so many of each class are kept."""
-        chances: NDArray[np.float64] = wrong_chances(
+    def chances_with(self, kept: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Chance of each class to be the nearest, by example, with so many of each class."""
+        chances: NDArray[np.float64] = class_chances(
             self.neighbor_codes, self.codes, self.counts, kept
         )
         return chances
+
+    def wrong_with(self, kept: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Chance of each example to be wrong with so many of each class."""
+        chances = self.chances_with(kept)
+        # One less the chance to be right would not be 0 where it should be.
+        chances[np.arange(len(self.codes)), self.codes] = 0.0
+        wrong: NDArray[np.float64] = chances.sum(axis=1)
+        return wrong
 
 
 class ShareClassQuery(BaseEstimator):  # type: ignore[misc]
@@ -159,10 +169,22 @@ def best_shares(examples: Examples, caution: float = 1.0) -> NDArray[np.float64]
 
 def _shares_to_try(examples: Examples) -> list[NDArray[np.float64]]:
     """The priors first, then more and more of the hard classes."""
-    wrong = examples.wrong_with(examples.counts / 2)
-    hardness = (np.bincount(examples.codes, weights=wrong) + 0.5) / (examples.counts + 1)
+    hardness = _hardness(examples)
     weights = [examples.priors * hardness**power for power in _POWERS]
     return [weight / weight.sum() for weight in weights]
+
+
+def _hardness(examples: Examples) -> NDArray[np.float64]:
+    """Half of the error in which each class takes part, by its prior, with half of the examples."""
+    counts, priors = examples.counts, examples.priors
+    errors = np.zeros((len(counts), len(counts)))
+    weights = (priors / counts)[examples.codes]
+    np.add.at(errors, examples.codes, weights[:, None] * examples.chances_with(counts / 2))
+    np.fill_diagonal(errors, 0.0)
+    taking_part = (errors.sum(axis=0) + errors.sum(axis=1)) / 2
+    rates = np.divide(taking_part, priors, out=np.zeros(len(priors)), where=priors > 0)
+    hardness: NDArray[np.float64] = (counts * rates + 0.5) / (counts + 1)
+    return hardness
 
 
 def _doubted_change(examples: Examples, changes: NDArray[np.float64], caution: float) -> float:
