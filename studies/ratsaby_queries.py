@@ -465,12 +465,12 @@ the same examples for all:
 | greedy | whose next example lowers the paper's bound most |
 | thinning | whose own 1-NN error rises most, per example, without half of its examples (all ways) |
 | thinning, all | the same with the errors of all classes |
-| shares 0, ½, 1, 2 | farthest behind the shares that did best so far, less so many standard errors |
+| shares 0, ½, 1, 2 | farthest behind the shares that did best so far, with this caution |
 
 *Shares* looks back: had the examples so far been drawn in other shares, how often would 1-NN be
 wrong on all classes together, leaving one out? Five shares are tried, from the priors to those in
 which the hard classes have most ([mathematics](../docs/math.md)). Others than the priors are taken
-only if they are better, by so many standard errors of the difference.
+only if they are better by more than 0, ½, 1 or 2 standard errors of the difference.
 
 ## Chosen on
 Problems that are drawn anew in every run: two plain classes and an intricate pair, which is cut
