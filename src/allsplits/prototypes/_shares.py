@@ -27,8 +27,9 @@ The priors (t = 0) stay unless the examples show something better: the shares wi
 
     E(q) - E(p) + s(q)
 
-are taken, where s is the standard error of that difference, from its spread over examples. Where
-nothing can be won, or it cannot be seen yet, examples come by priors.
+are taken, where s is the standard error of that difference, from its spread over examples (a little
+too small, since examples beside each other change together). Where nothing can be won, or it cannot
+be seen yet, examples come by priors.
 
 The cost is a search for the nearest examples of each example.
 """
@@ -159,7 +160,7 @@ def farthest_behind(
 def best_shares(examples: Examples, caution: float = 1.0) -> NDArray[np.float64]:
     """The shares that are better than the priors by most, less `caution` standard errors."""
     tried = _shares_to_try(examples)
-    # Beside one example of a class; one that has no other, or no share, limits nothing.
+    # What is kept must be there beside an example that is left out; at least one is granted.
     beside = np.maximum(examples.counts - 1, 1)
     n_kept = min(float(np.min(beside[shares > 0] / shares[shares > 0])) for shares in tried)
     by_priors, *others = (examples.wrong_with(n_kept * shares) for shares in tried)
