@@ -406,8 +406,7 @@ Problems in which the first is better or worse at 1 %, by a sign test over runs:
 - **Our rule**, where classes touch: in {not_lost(outcomes, "touching", "shares")} problems and
   reductions its difference from batch is at most one standard error above 0, that of INN in
   {not_lost(outcomes, "touching", "INN")}. Shares − batch is, {beside_batch(outcomes, "touching")}.
-  With plain classes apart it has {kept_win(outcomes)} of what INN wins: it asks by priors
-  until the examples show that it should not.
+  With plain classes apart it has {kept_win(outcomes)} of what INN wins.
 - **What can be won**: where classes touch, none of the fixed shares is better than batch by more
   than two standard errors; exceptions: {won_by_fixed(outcomes)}.
 - **The order**: mean errors over sizes and problems, touching classes:

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations, product
-from math import exp, lgamma, sqrt
+from math import exp, lgamma
 
 import numpy as np
 import pytest
@@ -82,16 +82,11 @@ def expected_shares(X, y, priors):
         tried.append([weight / sum(weights) for weight in weights])
     n_kept = min((len(rows[c]) - 1) / shares[c] for shares in tried for c in labels)
     chances = [wrong_chances(X, y, [n_kept * q for q in shares]) for shares in tried]
-    scores = []
-    for other in chances:
-        change = variance = 0.0
-        for own, prior in zip(rows, priors, strict=True):
-            changes = [other[i] - chances[0][i] for i in own]
-            mean = sum(changes) / len(own)
-            change += prior * mean
-            variance += prior**2 * sum((d - mean) ** 2 for d in changes) / len(own) ** 2
-        scores.append(change + sqrt(variance))
-    return tried[scores.index(min(scores))]
+    errors = [
+        sum(p * sum(wrong[i] for i in own) / len(own) for p, own in zip(priors, rows, strict=True))
+        for wrong in chances
+    ]
+    return tried[errors.index(min(errors))]
 
 
 def draw_sample(seed, sizes):

@@ -52,8 +52,8 @@ class IncrementalNNClassifier(PrototypeClassifier):
         Probability of each class in sorted order; None means the shares of the pool, or all the
         same with a function.
     query : {"shares", "greedy", "priors"}, default="shares"
-        Which class comes next. "shares": the one farthest behind the shares that would have done
-        best so far, which are the priors unless the examples show otherwise (`ShareClassQuery`).
+        Which class comes next. "shares": the one farthest behind the shares of the classes that
+        would have made the fewest errors so far, from the priors on (`ShareClassQuery`).
         "greedy": the one that lowers the bound on the error most, as Ratsaby (1997) published it
         (`GreedyClassQuery`). "priors", for comparison: the one that is farthest behind its prior.
     shuffle : bool, default=True

@@ -23,13 +23,8 @@ one, if half of each class is kept (and r_l has half an example more wrong, of o
 largest number that all of them allow. A border belongs to two classes: examples of one side make
 errors on the other, so r counts both sides alike, and E the errors of all classes.
 
-The priors (t = 0) stay unless the examples show something better: the shares with the least
-
-    E(q) - E(p) + s(q)
-
-are taken, where s is the standard error of that difference, from its spread over examples (a little
-too small, since examples beside each other change together). Where nothing can be won, or it cannot
-be seen yet, examples come by priors.
+Of these the shares with the least E(q) are taken, the first of several. What the hard classes gain
+is weighed against what the others lose, so the priors (t = 0) stay where nothing can be won.
 
 The cost is a search for the nearest examples of each example.
 """
@@ -79,9 +74,9 @@ class Examples(NamedTuple):
 class ShareClassQuery(BaseEstimator):  # type: ignore[misc]
     """The class farthest behind the shares that would have done best with the examples so far.
 
-    Shares are those of the priors, unless the examples show that more of the hard classes would
-    have made fewer errors in all, by more than a standard error. The error is that of 1-NN, leaving
-    one out (Euclidean distance), averaged over all ways to keep examples in these shares.
+    Shares are those of the priors, or more of the hard classes where that would have made fewer
+    errors on all classes together. The error is that of 1-NN, leaving one out (Euclidean distance),
+    averaged over all ways to keep examples in these shares.
 
     Parameters
     ----------
@@ -157,15 +152,22 @@ def farthest_behind(
     return int(np.argmax(np.where(available, shares / counts, -np.inf)))
 
 
-def best_shares(examples: Examples, caution: float = 1.0) -> NDArray[np.float64]:
-    """The shares that are better than the priors by most, less `caution` standard errors."""
+def best_shares(examples: Examples) -> NDArray[np.float64]:
+    """The shares with the least error; the priors, which come first, if all are as good."""
+    tried, wrong = try_shares(examples)
+    weights = (examples.priors / examples.counts)[examples.codes]
+    return tried[int(np.argmin([weights @ chances for chances in wrong]))]
+
+
+def try_shares(
+    examples: Examples,
+) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+    """Shares, and the chances of examples to be wrong with as many examples in each of them."""
     tried = _shares_to_try(examples)
     # What is kept must be there beside an example that is left out; at least one is granted.
     beside = np.maximum(examples.counts - 1, 1)
     n_kept = min(float(np.min(beside[shares > 0] / shares[shares > 0])) for shares in tried)
-    by_priors, *others = (examples.wrong_with(n_kept * shares) for shares in tried)
-    doubted = [0.0, *(_doubted_change(examples, wrong - by_priors, caution) for wrong in others)]
-    return tried[int(np.argmin(doubted))]
+    return tried, [examples.wrong_with(n_kept * shares) for shares in tried]
 
 
 def _shares_to_try(examples: Examples) -> list[NDArray[np.float64]]:
@@ -186,12 +188,3 @@ def _hardness(examples: Examples) -> NDArray[np.float64]:
     rates = np.divide(taking_part, priors, out=np.zeros(len(priors)), where=priors > 0)
     hardness: NDArray[np.float64] = (counts * rates + 0.5) / (counts + 1)
     return hardness
-
-
-def _doubted_change(examples: Examples, changes: NDArray[np.float64], caution: float) -> float:
-    """The change of the error from the changes of examples, and standard errors on top."""
-    codes = examples.codes
-    means = np.bincount(codes, weights=changes) / examples.counts
-    squares = np.bincount(codes, weights=(changes - means[codes]) ** 2)
-    variance = np.sum((examples.priors / examples.counts) ** 2 * squares)
-    return float(examples.priors @ means + caution * np.sqrt(variance))
