@@ -99,7 +99,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = IncrementalNNClassifier(budget=60, batch_size=5, random_state=0).fit(X, y)
     >>> model.history_
-    IncrementalHistory(10 steps to 60 examples (0: 15, 1: 20, 2: 25), 10 prototypes)
+    IncrementalHistory(10 steps to 60 examples (0: 10, 1: 25, 2: 25), 10 prototypes)
 
     A function is asked for examples as they are needed:
 

@@ -96,9 +96,9 @@ class ShareClassQuery(BaseEstimator):  # type: ignore[misc]
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> ShareClassQuery().shares(X, y).round(2)
-    array([0.06, 0.44, 0.51])
+    array([0.06, 0.47, 0.47])
     >>> ShareClassQuery().query(X, y)
-    2
+    1
     """
 
     def __init__(self, priors: ArrayLike | None = None) -> None:
