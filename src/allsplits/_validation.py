@@ -155,7 +155,7 @@ _CONSTRAINTS: dict[str, Callable[[str, Any], object]] = {
         allowed=("boosting", "boosting again", "longest step", "longest step once", "lazy"),
     ),
     "complexity": partial(check_choice, allowed=("auto", "exact", "bound")),
-    "query": partial(check_choice, allowed=("thinning", "greedy", "priors")),
+    "query": partial(check_choice, allowed=("shares", "greedy", "priors")),
     "reduce": partial(check_choice, allowed=("consistent", "paper", None)),
     "start": partial(check_choice, allowed=("cover", "random")),
     "theta": partial(check_fraction, allow_one=True),
