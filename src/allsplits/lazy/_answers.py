@@ -54,15 +54,36 @@ def make_answers(n_queries: int, n_combined: int, n_wanted: int, n_outputs: int)
     )
 
 
+class Near(NamedTuple):
+    """Queries, the `plan.depth` nearest of each, and which of their numbers cut a tie group.
+
+    None says that no number does.
+    """
+
+    queries: Array
+    neighbors: NDArray[np.int32]
+    cuts: NDArray[np.bool_] | None
+
+
+def _leave_out(cut: NDArray[np.bool_], errors: Array) -> None:
+    """Errors of models that cut a tie group, (query, model), are infinite, unless all do."""
+    cut &= ~cut.all(axis=1, keepdims=True)
+    errors[: len(cut)][cut] = np.inf
+
+
 def answer_queries(
     data: LocalData,
     plan: Plan,
-    queries: Array,
-    neighbors: NDArray[np.int32],
+    near: Near,
     n_threads: int,
     answers: Answers,
 ) -> None:
-    """Fill in the answers to these queries; `neighbors` holds the `plan.depth` nearest of each."""
+    """Fill in the answers to these queries.
+
+    A neighbourhood that ends inside of a tie group is not tried, so that the order of the rows does
+    not matter; unless all of them do, because the group is larger.
+    """
+    queries, neighbors, cuts = near
     n_models, (_, n_wanted, n_outputs) = len(plan.sizes), answers.coefficients.shape
     at_hand = max(1, _ENTRIES_AT_HAND // (n_models * (n_wanted + 1) * n_outputs))
 
@@ -72,6 +93,8 @@ def answer_queries(
         for low in range(start, stop, at_hand):
             high = min(low + at_hand, stop)
             fill_paths(data, plan, queries[low:high], neighbors[low:high], paths)
+            if cuts is not None:
+                _leave_out(cuts[low:high][:, plan.sizes - 1], paths.errors)
             choose_models(paths, words, answers.rows(low, high))
 
     work = plan.count_operations(data.points.shape[1]) * n_outputs

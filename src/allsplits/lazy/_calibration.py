@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from allsplits._progress import progress_bar
 from allsplits._validation import check_fraction
 from allsplits.exceptions import InvalidInputError
-from allsplits.lazy._answers import answer_queries, make_answers
+from allsplits.lazy._answers import Near, answer_queries, make_answers
 from allsplits.lazy._paths import LocalData
 from allsplits.lazy._plan import Plan
 from allsplits.orders import NeighborOrder, Reference, iter_parts
@@ -102,8 +102,13 @@ def leave_one_out(
     def predict_block(order: NeighborOrder, n_threads: int) -> tuple[Array, Array]:
         rows = slice(order.first_row, order.first_row + order.n_samples)
         answers = make_answers(order.n_samples, left.n_combined, 1, n_outputs)
-        nearest = order.flat_indices[order.rectangle()]
-        answer_queries(data, left, data.points[rows], nearest, n_threads, answers)
+        cuts = order.cuts()
+        near = Near(
+            data.points[rows],
+            order.flat_indices[order.rectangle()],
+            cuts if cuts.any() else None,
+        )
+        answer_queries(data, left, near, n_threads, answers)
         return data.targets[rows] - answers.predictions, answers.std
 
     blocks = iter_parts(

@@ -77,7 +77,7 @@ def _keep_best(errors, models, mse):
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _weigh(mse, weights):
-    """Proportional to 1/mse; models without any error share all the weight.
+    """Proportional to 1/mse; models without any error share all the weight, infinite ones none.
 
     Returns the weighted mean of the errors, which is their harmonic mean.
     """
@@ -85,7 +85,9 @@ def _weigh(mse, weights):
     total = 0.0
     for r in range(len(mse)):
         # Dividing the smallest keeps the inverses within 1, however small the errors are.
-        if best > 0.0:
+        if mse[r] == np.inf:
+            weights[r] = 0.0
+        elif best > 0.0:
             weights[r] = best / mse[r]
         else:
             weights[r] = 1.0 if mse[r] == 0.0 else 0.0
@@ -93,5 +95,6 @@ def _weigh(mse, weights):
     mean = 0.0
     for r in range(len(mse)):
         weights[r] /= total
-        mean += weights[r] * mse[r]
+        if mse[r] < np.inf:
+            mean += weights[r] * mse[r]
     return mean

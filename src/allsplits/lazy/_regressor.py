@@ -32,7 +32,7 @@ from allsplits._validation import (
     check_square,
 )
 from allsplits.exceptions import InvalidInputError, UnsupportedError
-from allsplits.lazy._answers import Answers, answer_queries, make_answers
+from allsplits.lazy._answers import Answers, Near, answer_queries, make_answers
 from allsplits.lazy._calibration import Calibration, leave_one_out, score_rank
 from allsplits.lazy._limits import Bounds, check_ridge, check_spread
 from allsplits.lazy._paths import LocalData, fill_paths, make_paths
@@ -320,8 +320,8 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             for low in range(0, len(queries), size):
                 block = queries[low : low + size]
                 high = low + len(block)
-                nearest = self._search.nearest(block, plan.depth)
-                answer_queries(self._data, plan, block, nearest, n_threads, answers.rows(low, high))
+                near = Near(block, *self._search.nearest_and_cuts(block, plan.depth))
+                answer_queries(self._data, plan, near, n_threads, answers.rows(low, high))
                 step(len(block))
         return answers
 

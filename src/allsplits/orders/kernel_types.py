@@ -63,6 +63,14 @@ class SortedRows(NamedTuple):
             keys = np.empty(items.shape)
         return cls(items, keys, np.empty(items.shape, dtype=bool), np.empty(len(items), np.int64))
 
+    def cuts(self, k: int) -> NDArray[np.bool_] | None:
+        """Whether the first 1, 2, …, k of a row end inside of a tie group; None if nowhere."""
+        last = self.lengths > k
+        within = self.tied[:, 1:k] & (np.arange(1, k) < self.lengths[:, None])
+        if not (last.any() or within.any()):
+            return None
+        return np.concatenate([within, last[:, None]], axis=1)
+
     def where(self, chosen: NDArray[np.bool_]) -> SortedRows:
         """Some of the rows."""
         items, keys, tied, lengths = self

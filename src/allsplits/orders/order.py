@@ -136,6 +136,12 @@ class NeighborOrder:
         """Where the first `depth` entries of each row stand, shape (n_samples, depth)."""
         return self.indptr[:-1, None] + np.arange(self.depth)
 
+    def cuts(self) -> NDArray[np.bool_]:
+        """Whether the first 1, 2, …, depth neighbours of a row end inside of a tie group."""
+        after = self.rectangle() + 1
+        more = after < self.indptr[1:, None]
+        return more & self.tied[np.minimum(after, len(self.tied) - 1)]
+
     def votes(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(votes of each entry, what a whole vote counts in each row) of the k nearest.
 

@@ -106,13 +106,29 @@ class Reference:
 
     def nearest(self, queries: Array, k: int) -> NDArray[np.int32]:
         """Row numbers of the k nearest points, the lower rows of a tie group that runs past k."""
+        return self.nearest_and_cuts(queries, k)[0]
+
+    def nearest_and_cuts(
+        self, queries: Array, k: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_] | None]:
+        """The same, and whether the first 1, 2, …, k of them end inside of a tie group.
+
+        None says that none does.
+        """
         if self._proposing_is_faster(k):
             order = self.of(queries, k)
-            return order.flat_indices[order.rectangle()]
+            of_order = order.cuts()
+            return order.flat_indices[order.rectangle()], of_order if of_order.any() else None
         out = np.empty((len(queries), k), dtype=np.int32)
+        cut: NDArray[np.bool_] | None = None
         for part, keys in self._blocks(queries):
-            out[part] = self._sorted(keys, k).items[:, :k]
-        return out
+            rows = self._sorted(keys, k)
+            out[part] = rows.items[:, :k]
+            cuts = rows.cuts(k)
+            if cuts is not None:
+                cut = np.zeros(out.shape, dtype=bool) if cut is None else cut
+                cut[part] = cuts
+        return out, cut
 
     def threads_for(self, n_queries: int) -> int:
         """Threads for so many queries: they cost small batches more than they save."""

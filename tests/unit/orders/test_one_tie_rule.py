@@ -96,12 +96,49 @@ def test_tied_prototypes_share_the_vote(near, labels, model):
 
 
 @both_ways
-def test_local_models_take_the_lower_row_first(near):
+def test_local_models_take_both(near):
     X, _ = data(near)
     y = np.arange(12.0)
     assert LazyRegressor(0, k_min=2, k_max=2).fit(X, y).predict(QUERY).tolist() == [0.5]
     reference = Reference(X, Metric("euclidean"), 1)
     assert reference.nearest(QUERY, 2).tolist() == [[0, 1]]
+
+
+@few_or_many
+@pytest.mark.parametrize("degrees", [0, 1, (0, 1, 2)])
+@pytest.mark.parametrize("combine", ["best", 30])
+def test_local_models_do_not_depend_on_the_order_of_rows(combine, degrees, more):
+    """Neighbourhoods that end inside of a tie group are not tried."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.integers(0, 5, (300, 2)), 100 + rng.integers(0, 60, (more, 2))]) * 1.0
+    y = X[:, 0] ** 2 + rng.normal(size=len(X))
+    queries = rng.integers(0, 9, (40, 2)) / 2
+    rows = rng.permutation(len(X))
+    model = LazyRegressor(degrees, k_max=60, combine=combine)
+    straight = model.fit(X, y).predict_interval(queries)
+    shuffled = model.fit(X[rows], y[rows]).predict_interval(queries)
+    for one, other in zip(straight, shuffled, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+def test_a_tie_group_that_is_larger_than_all_neighbourhoods_is_cut():
+    X, y = np.zeros((50, 1)), np.arange(50.0)
+    model = LazyRegressor(0, k_min=2, k_max=4, combine="best").fit(X, y)
+    assert model.predict([[1.0]]).tolist() == [0.5]
+
+
+def test_where_numbers_of_neighbours_cut_tie_groups():
+    X = np.array([[1.0], [-1.0], [2.0], [3.0], [-3.0], [3.0], [9.0]])
+    expected = [[True, False, False, True, True, False][:k] for k in range(1, 7)]
+    for more in (0, 20_000):
+        reference = Reference(
+            np.vstack([X, 100 + np.arange(more)[:, None]]), Metric("euclidean"), 1
+        )
+        for k in range(1, 7):
+            _, cuts = reference.nearest_and_cuts(np.zeros((2, 1)), k)
+            assert cuts.tolist() == [expected[k - 1]] * 2
+    alone = Reference(np.array([[1.0], [3.0]]), Metric("euclidean"), 1)
+    assert alone.nearest_and_cuts(np.zeros((1, 1)), 2)[1] is None
 
 
 def test_shares_are_the_average_over_the_orders_of_the_tied():
