@@ -170,7 +170,7 @@ class Audit:
             f"{in_digits(self.mean)} on average over all {n_splits} "
             f"splits like it: {far} (std {self.split_std:.4f}{sampled}); {self.luck:.1%} ± "
             f"{self.luck_error:.1%} of {len(self.run_scores):,} drawn splits score as {tail}; like "
-            f"it: {self.law})"
+            f"it: {self.law}{self.evaluation.search.note})"
         )
 
 

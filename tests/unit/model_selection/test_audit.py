@@ -81,6 +81,24 @@ def test_numbers_masks_and_tables_are_the_same(wine, split, audit):
         np.testing.assert_array_equal(found.run_scores, audit.run_scores)
 
 
+def test_some_rows_of_any_table(wine):
+    X, y = wine
+    train, test = np.arange(0, 120, 3), np.arange(1, 120, 3)
+    expected = audit_split(KNN, X, y, train, test, n_runs=RUNS)
+    assert expected.law.n_samples == 80
+    names = [f"row {i}" for i in range(120)]
+    for points, labels in [
+        (X.tolist(), y.tolist()),
+        (pd.DataFrame(X, index=names), pd.Series(y, index=names)),
+        (pl.DataFrame(X), pl.Series(y)),
+        (X.astype(np.float64), pd.Series(y, dtype="category")),
+    ]:
+        found = audit_split(KNN, points, labels, train, test, n_runs=RUNS)
+        assert (found.score, found.mean, found.luck) == (
+            expected.score, expected.mean, expected.luck
+        )  # fmt: skip
+
+
 def test_distances_that_are_given(wine, split, audit):
     X, y = wine
     knn = KNeighborsClassifier(3, metric="precomputed")
