@@ -256,6 +256,7 @@ def audit_split(
             "scoring='balanced_accuracy' needs splits that test every class alike: pass "
             f"stratify=True, or scoring='accuracy'; got {task.law}"
         )
+    task.neighbors.expect()
     evaluation = task.evaluate()
     found, drawn = task.replay(split, n_runs=n_runs, seed=random_state)
     return Audit(
