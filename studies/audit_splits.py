@@ -88,6 +88,8 @@ def page(archived: dict[str, Audit], custom: dict[str, Audit], seconds: float) -
     z = np.array([one.z for one in found])
     stratified = sum(one.law.kind == "class counts" for one in found)
     shifted = max(custom, key=lambda name: abs(custom[name].z))
+    most = custom[shifted]
+    never = [name for name, one in archived.items() if one.luck == 0]
     return f"""# Are the splits that everybody uses lucky ones?
 
 `python studies/audit_splits.py` · {environment()} · {seconds:.0f} seconds on one core
@@ -96,17 +98,20 @@ One nearest neighbour, Euclidean distance; {RUNS:,} drawn splits for each luck. 
 (unlucky) if fewer than 5 % of the splits like it score as high (as low).
 
 ## What we find
-- Of the {n} splits of the archive {len(lucky)} are lucky ({", ".join(lucky) or "none"}) and
-  {len(unlucky)} unlucky ({", ".join(unlucky) or "none"}). Of splits drawn at random about
-  {0.05 * n:.1f} would be of each kind; as many or more come by chance with probability
-  {tail(len(lucky), n)} and {tail(len(unlucky), n)}.
+- Of the {n} splits of the archive, lucky: {len(lucky)} ({", ".join(lucky) or "none"});
+  unlucky: {len(unlucky)} ({", ".join(unlucky) or "none"}).
+  Of splits drawn at random about {0.05 * n:.1f} would be of each kind; as many or more come by
+  chance with probability {tail(len(lucky), n)} and {tail(len(unlucky), n)}. On {len(never)} sets
+  ({", ".join(never)}) none of {RUNS:,} drawn splits scores as low: these were hardly drawn at
+  random.
 - A split is off its own average by {100 * np.mean(far):.1f} points of accuracy on average, at most
   by {100 * max(far):.1f}. The z have mean {z.mean():+.2f} and standard deviation
   {z.std(ddof=1):.2f}; random splits would have about 0 and 1.
 - {stratified} of the {n} splits are stratified, as far as their class counts tell.
 - Beside them, {", ".join(f"{name} (z {one.z:+.1f})" for name, one in custom.items())}. A z such as
-  that of {shifted} is not luck: no random split is like this one, so test and training samples
-  differ in something that the split was made by, as other writers do.
+  that of {shifted} is not luck. Of its {most.score - most.mean:+.4f} only
+  {most.test_mean - most.mean:+.4f} is due to its test samples, which other training sets serve
+  well: this training set lacks what is like them.
 
 ## The archive
 {markdown_table(header, [row(name, one) for name, one in archived.items()])}
