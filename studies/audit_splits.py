@@ -64,7 +64,7 @@ def row(name: str, found: Audit) -> list[str]:
     return [
         name, f"{found.n_train} + {found.n_test}", f"{found.score:.4f}", f"{found.mean:.4f}",
         f"{found.split_std:.4f}{' (sampled)' if found.spread.sampled else ''}", f"{found.z:+.1f}",
-        f"{found.luck:.3f} ± {found.luck_error:.3f}", f"{found.test_mean - found.mean:+.4f}",
+        f"{found.luck:.4f} ± {found.luck_error:.4f}", f"{found.test_mean - found.mean:+.4f}",
         found.verdict, kind,
     ]  # fmt: skip
 

@@ -61,6 +61,7 @@ def test_a_split_that_no_chance_would_draw_is_scored_all_the_same():
     assert found.score < found.run_scores.min()
     assert (found.luck, found.verdict) == (0.0, "unlucky")
     assert 0 < found.luck_error < 0.01
+    assert f"; none of {RUNS} drawn splits score as low;" in repr(found)
 
 
 def test_numbers_masks_and_tables_are_the_same(wine, split, audit):
