@@ -185,7 +185,6 @@ def _document(labelled: Labelled, found: Audit) -> dict[str, Any]:
 def _show(screen: Screen, labelled: Labelled, found: Audit, model: str) -> None:
     side, tail = ("above", "high") if found.z >= 0 else ("below", "low")
     far = f"{abs(found.z):.1f} standard deviations {side} the average" if found.z else "on it"
-    share = f"{found.luck:.1%} ± {found.luck_error:.1%} of {len(found.run_scores):,} drawn splits"
     sampled = f" (sampled from {found.spread.n_runs:,} splits)" if found.spread.sampled else ""
     screen.line(labelled.sentence())
     screen.print()
@@ -196,7 +195,7 @@ def _show(screen: Screen, labelled: Labelled, found: Audit, model: str) -> None:
         f"({count_in_words(found.evaluation.n_splits)}), exactly: {found.law}.\n"
         f"Single splits differ by a standard deviation of {found.split_std:.4f}{sampled}: this one "
         f"is {far}.\n"
-        f"{share} score as {tail}: {_VERDICTS[found.verdict]}.\n"
+        f"{found.share_in_words.capitalize()} score as {tail}: {_VERDICTS[found.verdict]}.\n"
         f"Its test rows score {found.test_mean:.4f} on average over all training sets: "
         f"{found.test_mean - found.mean:+.4f} comes from which rows are tested, "
         f"{found.score - found.test_mean:+.4f} from which rows train."

@@ -124,6 +124,14 @@ class Audit:
         return sqrt(share * (1 - share) / n)
 
     @property
+    def share_in_words(self) -> str:
+        """How many of the drawn splits are as far from the mean, as a sentence begins."""
+        drawn = f"{len(self.run_scores):,} drawn splits"
+        if self.luck == 0:
+            return f"none of {drawn}"
+        return f"{self.luck:.1%} ± {self.luck_error:.1%} of {drawn}"
+
+    @property
     def verdict(self) -> Literal["lucky", "ordinary", "unlucky"]:
         """In a word: fewer than 5 % score as high (lucky), or as low (unlucky), or neither."""
         if self.luck >= _RARE:
@@ -168,9 +176,8 @@ class Audit:
         return (
             f"Audit({self.verdict}: {self.scoring} {in_digits(self.score)} on this split, "
             f"{in_digits(self.mean)} on average over all {n_splits} "
-            f"splits like it: {far} (std {self.split_std:.4f}{sampled}); {self.luck:.1%} ± "
-            f"{self.luck_error:.1%} of {len(self.run_scores):,} drawn splits score as {tail}; like "
-            f"it: {self.law})"
+            f"splits like it: {far} (std {self.split_std:.4f}{sampled}); {self.share_in_words} "
+            f"score as {tail}; like it: {self.law}{self.evaluation.search.note})"
         )
 
 
@@ -256,6 +263,7 @@ def audit_split(
             "scoring='balanced_accuracy' needs splits that test every class alike: pass "
             f"stratify=True, or scoring='accuracy'; got {task.law}"
         )
+    task.neighbors.expect()
     evaluation = task.evaluate()
     found, drawn = task.replay(split, n_runs=n_runs, seed=random_state)
     return Audit(

@@ -25,7 +25,8 @@ what follows, were chosen by coverage (studies/interval_coverage.md). Few sample
 of the variance (a rare class), so the quantile is Student's with Satterthwaite's degrees of
 freedom. A score between 0 and 1 gets Wilson's interval, with as many independent draws as its
 variance stands for and no more than there are samples: it stays within 0 and 1, and has a width
-where every sample is always right.
+where every sample is always right. The difference of two such scores has at least the variance of
+one sample for either side, so that two that agree on all samples have a width as well.
 
 Laws and votes that have no jackknife (episodes) have sample scores alone, and say so. None of them
 knows of a k that was chosen by the same scores.

@@ -114,7 +114,7 @@ def report(
         Curves to show. None with samples: the score against k, and the learning curve unless the
         law keeps groups together.
     against : Evaluation or dict of Evaluation, default=None
-        Others on the same samples to `compare` with, by name.
+        Others on the same samples and with the same cv to `compare` with, by name.
     confidence : float, default=0.95
         Confidence of the intervals.
     n_samples_shown : int, default=12

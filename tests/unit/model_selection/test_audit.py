@@ -61,6 +61,7 @@ def test_a_split_that_no_chance_would_draw_is_scored_all_the_same():
     assert found.score < found.run_scores.min()
     assert (found.luck, found.verdict) == (0.0, "unlucky")
     assert 0 < found.luck_error < 0.01
+    assert f"; none of {RUNS} drawn splits score as low;" in repr(found)
 
 
 def test_numbers_masks_and_tables_are_the_same(wine, split, audit):
@@ -79,6 +80,24 @@ def test_numbers_masks_and_tables_are_the_same(wine, split, audit):
         assert found.score == audit.score
         assert found.mean == pytest.approx(audit.mean, abs=1e-13)
         np.testing.assert_array_equal(found.run_scores, audit.run_scores)
+
+
+def test_some_rows_of_any_table(wine):
+    X, y = wine
+    train, test = np.arange(0, 120, 3), np.arange(1, 120, 3)
+    expected = audit_split(KNN, X, y, train, test, n_runs=RUNS)
+    assert expected.law.n_samples == 80
+    names = [f"row {i}" for i in range(120)]
+    for points, labels in [
+        (X.tolist(), y.tolist()),
+        (pd.DataFrame(X, index=names), pd.Series(y, index=names)),
+        (pl.DataFrame(X), pl.Series(y)),
+        (X.astype(np.float64), pd.Series(y, dtype="category")),
+    ]:
+        found = audit_split(KNN, points, labels, train, test, n_runs=RUNS)
+        assert (found.score, found.mean, found.luck) == (
+            expected.score, expected.mean, expected.luck
+        )  # fmt: skip
 
 
 def test_distances_that_are_given(wine, split, audit):

@@ -178,3 +178,15 @@ def test_an_evaluation_that_was_pickled_still_knows_its_spread():
     evaluation = evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(0.5))
     again = pickle.loads(pickle.dumps(evaluation))
     assert again.split_std == evaluation.split_std
+
+
+def test_the_frame_has_the_numbers_of_the_spread():
+    X, y = data(40, 2)
+    evaluation = evaluate(KNeighborsClassifier(3), X, y, cv=FixedSize(0.5))
+    counted, sampled = evaluation.split_spread(), evaluation.split_spread(method="sampled")
+    for library in ("pandas", "polars"):
+        for found in (counted, sampled):
+            frame = found.frame(library)
+            assert len(frame) == 1
+            for name in ("std", "n_folds", "error_bound", "n_runs", "standard_error", "sampled"):
+                assert frame[name][0] == getattr(found, name)
