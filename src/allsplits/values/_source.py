@@ -1,0 +1,62 @@
+"""What values were computed from: asked again for the influences themselves."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array, csc_array
+
+from allsplits.exact import Answer, Neighbors
+from allsplits.exact.influence.asked import Asked
+from allsplits.exact.influence.solve import influences
+from allsplits.exact.influence.sums import solve_values
+from allsplits.exact.question import own_rows
+from allsplits.exact.solve import run_solver
+from allsplits.exceptions import InvalidInputError
+from allsplits.orders import NeighborOrder
+
+#: Influences that a matrix may hold (3 GiB).
+_MOST_INFLUENCES = 250_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The checked question, and whose neighbours it is about."""
+
+    neighbors: Neighbors
+    asked: Asked
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions there are."""
+        return len(self.asked.codes) - self._first_question
+
+    @property
+    def _first_question(self) -> int:
+        return 0 if self.asked.tests is None else self.asked.n_samples
+
+    def values(self) -> Answer:
+        """Values of all samples."""
+        self.neighbors.keep_if_small()
+        return run_solver(self.neighbors, self.asked.question, solve_values(self.asked))
+
+    def influence(self) -> csc_array:
+        """What each sample (row) does for each question (column), where it is near."""
+        asked = self.asked
+        found = influences(asked)
+        if self.n_questions * found.depth > _MOST_INFLUENCES:
+            raise InvalidInputError(
+                f"influence would hold {self.n_questions:,} × {found.depth:,} numbers, and at most "
+                f"{_MOST_INFLUENCES:,} fit: ask about fewer questions (X_test)"
+            )
+
+        def part(order: NeighborOrder, n_threads: int) -> tuple[np.ndarray, ...]:
+            entries, _ = found.part(order, n_threads)
+            questions = np.arange(len(asked.codes))[own_rows(order)]
+            columns = np.repeat(questions, np.diff(order.indptr))
+            return entries + found.constants[columns], order.flat_indices, columns
+
+        blocks = self.neighbors.blocks(found.depth, part)
+        parts = [each for block in blocks for each in block.parts]
+        values, rows, columns = (np.concatenate(each) for each in zip(*parts, strict=True))
+        shape = (asked.n_samples, self.n_questions)
+        return coo_array((values, (rows, columns - self._first_question)), shape=shape).tocsc()
