@@ -6,6 +6,7 @@ training with probability q_p = α_c/N_c there. Given that it is out, the compon
 in either case, the influence is (P - D)/q, q being the mean of q_p.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,8 +71,6 @@ def _or_one(values: NDArray[Any]) -> NDArray[Any]:
 
 def class_counts_influences(asked: Asked) -> tuple[ListByList, ClassCountsVote]:
     """Equal votes or recall@R, list by list."""
-    from dataclasses import replace
-
     found = contrast(asked, float)
     n_classes, pools = asked.n_classes, candidate_pools(asked)
     sizes = asked.class_sizes
@@ -97,5 +96,5 @@ def class_counts_influences(asked: Asked) -> tuple[ListByList, ClassCountsVote]:
         return mean
 
     factors = 1 / _or_one(found.inside)
-    votes = ListVotes(whole, less, factors, by_class=True)
+    votes = ListVotes(whole, less, factors, pools)
     return ListByList(votes, asked.codes, question.options.average), vote

@@ -52,16 +52,17 @@ class ListVotes:
     less : callable
         (order, gone, n_threads) -> values of rows that lack a candidate of class `gone`.
     factors : array of shape (classes, classes)
-        What the difference counts, by the row's own class and the candidate's; ones unless
-        `by_class`.
-    by_class : bool
-        Whether it matters of which class a candidate is that is not in the row.
+        What the difference counts, by the row's own class and the candidate's; ones without
+        `pools`.
+    pools : array of shape (classes, classes) or None
+        Candidates of each class (last) for a question of each, if it matters of which class a
+        candidate is that is not in the row.
     """
 
     whole: Callable[[NeighborOrder, int], Floats]
     less: Callable[[NeighborOrder, Codes, int], Floats]
     factors: Floats
-    by_class: bool = False
+    pools: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,25 +96,33 @@ class ListByList:
             struck = struck_rows(order, strikes.rows[batch], strikes.entries[batch])
             change[batch] -= self.votes.less(struck, lists[batch], n_threads)
         change *= factors[own[strikes.rows], lists]
-        far = whole[:, None] - self._far(order, whole, gone, n_threads)
-        if self.votes.by_class:
-            far *= factors[own]
+        if self.votes.pools is None:
+            every = struck_rows(order, np.arange(len(own)), np.full(len(own), -1))
+            nobody = np.zeros(len(own), dtype=np.int32)
+            far = (whole - self.votes.less(every, nobody, n_threads))[:, None]
+        else:
+            classes = self._far_classes(order, self.votes.pools, whole, n_threads)
+            far = (whole[:, None] - classes) * factors[own]
         return RowInfluences(change[strikes.of_entry], far)
 
-    def _far(self, order: NeighborOrder, whole: Floats, gone: Codes, n_threads: int) -> Floats:
-        """Values of rows that lack a candidate that is not among them, by its class.
+    def _far_classes(
+        self, order: NeighborOrder, pools: NDArray[np.int64], whole: Floats, n_threads: int
+    ) -> Floats:
+        """Values of rows that lack a candidate of a class that is not among them.
 
-        Only classes that the row has met are asked for; without any of its candidates near, it does
-        not matter how many a class has.
+        Only classes are asked for that a row has met, and not completely: without any of its
+        candidates near, it does not matter how many a class has.
         """
-        n_rows, n_classes = order.n_samples, len(self.votes.factors)
-        if not self.votes.by_class:
-            every = struck_rows(order, np.arange(n_rows), np.full(n_rows, -1))
-            return self.votes.less(every, np.zeros(n_rows, dtype=np.int32), n_threads)[:, None]
-        rows = np.repeat(np.arange(n_rows), np.diff(order.indptr))
-        pairs = np.unique(rows * n_classes + gone)
+        n_classes = len(pools)
+        rows = np.repeat(np.arange(order.n_samples), np.diff(order.indptr))
+        pairs, met = np.unique(
+            rows * n_classes + self.codes[order.flat_indices], return_counts=True
+        )
         numbers, classes = pairs // n_classes, (pairs % n_classes).astype(np.int32)
-        some = struck_rows(order, numbers, np.full(len(numbers), -1))
+        some = met < pools[self.codes[own_rows(order)][numbers], classes]
+        numbers, classes = numbers[some], classes[some]
         far = np.repeat(whole[:, None], n_classes, axis=1)
-        far[numbers, classes] = self.votes.less(some, classes, n_threads)
+        if len(numbers):
+            near = struck_rows(order, numbers, np.full(len(numbers), -1))
+            far[numbers, classes] = self.votes.less(near, classes, n_threads)
         return far
