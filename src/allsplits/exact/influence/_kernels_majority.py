@@ -17,19 +17,42 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from allsplits.exact._kernels import group_end
-from allsplits.exact.laws.fixed_size._kernels_majority import VoteWork, fill_wins
-from allsplits.exact.laws.fixed_size._kernels_rivals import Met, Votes, gather_rivals
-from allsplits.exact.laws.fixed_size._kernels_tied import TiedWork, add_mixed_group
+from allsplits.exact._kernels import binomial_row, group_end, tie_weights
+from allsplits.exact.influence._kernels_shares import (
+    Shares,
+    ShareWork,
+    group_shares,
+    new_share_work,
+    win_shares,
+)
+from allsplits.exact.kernel_types import Rule
+from allsplits.exact.laws.fixed_size._kernels_rivals import Met, Ways
 
 Floats = NDArray[np.float64]
 
 
-class VotePair(NamedTuple):
-    """Votes of complete lists, and of lists without one candidate."""
+class StrikeVotes(NamedTuple):
+    """The votes of complete lists, and of lists without one candidate.
 
-    whole: Votes
-    less: Votes
+    Attributes
+    ----------
+    rule, ways : Rule, Ways
+        How votes are counted, and what they are weighed with.
+    theta : float
+        The parameter of the weights.
+    whole, less : array of shape (votes, lengths)
+        Masses of the prefixes, by the number of voters.
+    low, high : array of shape (lengths,)
+        The smallest and the largest number of voters that matter at each prefix.
+    """
+
+    rule: Rule
+    ways: Ways
+    theta: float
+    whole: Floats
+    less: Floats
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
 
 
 class StrikeWork(NamedTuple):
@@ -37,134 +60,124 @@ class StrikeWork(NamedTuple):
 
     Attributes
     ----------
-    met, votes, tied : Met, VoteWork, TiedWork
-        Scratch of the votes.
+    met, votes, shares : Met, ShareWork, Shares
+        The classes that are met, scratch of the votes, and what they give.
     sums : array of shape (classes,)
         The running sum of each class that is struck.
     ends, inside : array of shape (classes,)
-        What a tie group adds for a member of a class: at its end, and within it.
-    columns : array of shape (columns,)
-        What a tie group adds to each column.
+        What is added at the end of a prefix or tie group, and for a member of the group within it.
+    omegas : array of shape (4, votes)
+        What sets of voters count, by voters from the group: in complete lists, in lists without
+        somebody far, without an item before the group, and of it.
+    row : array of shape (votes,)
     """
 
     met: Met
-    votes: VoteWork
-    tied: TiedWork
+    votes: ShareWork
+    shares: Shares
     sums: Floats
     ends: Floats
     inside: Floats
-    columns: Floats
+    omegas: Floats
+    row: Floats
+
+
+def new_strike_work(n_classes: int, k: int) -> StrikeWork:
+    """Space for votes of up to k."""
+    met = Met(*np.empty((3, n_classes), np.int64))
+    return StrikeWork(
+        met, *new_share_work(n_classes, k), *np.empty((3, n_classes)), np.empty((4, k + 1)),
+        np.empty(k + 1),
+    )  # fmt: skip
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _weighed(j, columns, wins):
-    """What the prefix of length j counts."""
-    total = 0.0
-    for c in range(len(columns.ks)):
-        if columns.masses[c, j] > 0.0:
-            total += columns.masses[c, j] * wins[columns.ks[c]]
-    return total
+def _end_prefix(own, j, n_present, votes, work):
+    """What the prefix of length j, which is met, counts: (complete, without somebody far).
 
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_own(own, j, met, n_present, k_range, votes, work):
-    """work.wins[k] = P(own class wins k votes | the prefix of j items that is met)."""
-    n_own = met.prefix[own]
-    if 0 < n_own < j:
-        n_rivals = gather_rivals(own, met, n_present, work.rivals)
-        fill_wins(n_own, n_rivals, j, k_range, votes.rule.share, votes.ways, work)
-    else:
-        for k in range(k_range[0], k_range[1] + 1):
-            work.wins[k] = 1.0 if n_own > 0 else 0.0
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _strike_prefix(own, J, n_present, known, votes, work):
-    """ends[c] = m_(J-1) Q(n(J) - e_c) for all classes c that are met; n(J) is met.
-
-    `known` is a class whose entry is there already (-1: none). Rivals with as many items, on the
-    same side of the own class, give the same.
+    sums and ends of each class get what it counts, shorter by one, without an item of the class.
     """
-    met, ends, columns = work.met, work.ends, votes.columns
-    j = J - 1
-    if j >= columns.masses.shape[1] or columns.k_high[j] == 0:
-        for e in range(n_present):
-            ends[met.present[e]] = 0.0
-        return
-    k_range = columns.k_low[j], columns.k_high[j]
+    met, ends, single = work.met, work.ends, work.shares.single
+    for e in range(n_present):
+        ends[met.present[e]] = 0.0
+    whole, less = 0.0, 0.0
+    if j >= votes.whole.shape[1]:
+        return whole, less
+    for k in range(votes.low[j], votes.high[j] + 1):
+        before = votes.less[k, j - 1] if j > k else 0.0
+        if votes.whole[k, j] == 0.0 and votes.less[k, j] == 0.0 and before == 0.0:
+            continue
+        won = win_shares(own, j, k, met, n_present, votes, work.votes, work.shares)
+        whole += votes.whole[k, j] * won
+        less += votes.less[k, j] * won
+        if before > 0.0:
+            before *= j / (j - float(k))
+            for e in range(n_present):
+                c = met.present[e]
+                ends[c] += before * max(won - single[c], 0.0)
     for e in range(n_present):
         c = met.present[e]
-        if c == known:
-            continue
-        twin = np.int64(-1)
-        if c != own:
-            for f in range(e):
-                d = met.present[f]
-                if d != own and met.prefix[d] == met.prefix[c] and (d > own) == (c > own):
-                    twin = d
-                    break
-        if twin >= 0:
-            ends[c] = ends[twin]
-            continue
-        met.prefix[c] -= 1
-        _fill_own(own, j, met, n_present, k_range, votes, work.votes)
-        ends[c] = _weighed(j, columns, work.votes.wins)
-        met.prefix[c] += 1
+        work.sums[c] += ends[c]
+    return whole, less
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _value_of_prefix(own, j, n_present, pair, work):
-    """What the prefix of length j counts in complete lists, and in those that lack somebody."""
-    wins = work.votes.wins
-    whole, less = pair.whole.columns, pair.less.columns
-    k_low, k_high = less.k_low[0], np.int64(0)
-    if j < whole.masses.shape[1] and whole.k_high[j] > 0:
-        k_low, k_high = whole.k_low[j], whole.k_high[j]
-    if j < less.masses.shape[1] and less.k_high[j] > 0:
-        k_low = min(k_low, less.k_low[j]) if k_high > 0 else less.k_low[j]
-        k_high = max(k_high, less.k_high[j])
-    if k_high == 0:
-        return 0.0, 0.0
-    _fill_own(own, j, work.met, n_present, (k_low, k_high), pair.whole, work.votes)
-    of_whole = _weighed(j, whole, wins) if j < whole.masses.shape[1] else 0.0
-    of_less = _weighed(j, less, wins) if j < less.masses.shape[1] else 0.0
-    return of_whole, of_less
+def _fill_omegas(s, g, k, phi, votes, work):
+    """work.omegas for the tie group of g items that follows s; whether any is positive."""
+    table, depth = votes.ways.table, votes.whole.shape[1] - 1
+    some = False
+    for i in range(work.omegas.shape[1]):
+        for line in range(4):
+            work.omegas[line, i] = 0.0
+    if s >= depth + 1:
+        return some
+    binomial_row(g, min(k, g), phi, work.row)
+    some |= tie_weights(s, g, depth, k, votes.whole[k], table, work.row, work.omegas[0])
+    some |= tie_weights(s, g, depth, k, votes.less[k], table, work.row, work.omegas[1])
+    if s > 0:
+        some |= tie_weights(s - 1, g, depth, k, votes.less[k], table, work.row, work.omegas[2])
+    binomial_row(g - 1, min(k, g - 1), phi, work.row)
+    some |= tie_weights(s, g - 1, depth, k, votes.less[k], table, work.row, work.omegas[3])
+    return some
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _within_group(own, place, votes, work):
-    """What the prefixes that end inside a tie group count; `place` as for `add_mixed_group`."""
-    added = work.columns
-    for c in range(len(votes.columns.ks)):
-        added[c] = 0.0
-    if place[0] + 1 < votes.columns.masses.shape[1]:
-        add_mixed_group(own, place, work.met, votes, work.tied, added)
-    total = 0.0
-    for c in range(len(votes.columns.ks)):
-        total += added[c]
-    return total
+def _pass_within(own, s, g, n_present, votes, work):
+    """What prefixes within a tie group count: (complete, without somebody far).
 
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _strike_group(own, place, votes, work):
-    """sums[c] and inside[c]: prefixes within a tie group without an item before it, or of it."""
-    s, g, n_present = place
-    met = work.met
+    work.sums and work.inside get what they count without an item before the group, and of it.
+    """
+    met, shares, omegas = work.met, work.shares, work.omegas
+    whole, less = 0.0, 0.0
     for e in range(n_present):
-        c = met.present[e]
-        if met.prefix[c] > 0:
-            met.prefix[c] -= 1
-            work.sums[c] += _within_group(own, (s - 1, g, n_present), votes, work)
-            met.prefix[c] += 1
-        if met.group[c] > 0:
-            met.group[c] -= 1
-            work.inside[c] = _within_group(own, (s, g - 1, n_present), votes, work)
-            met.group[c] += 1
+        work.inside[met.present[e]] = 0.0
+    last = min(s + g, votes.whole.shape[1] - 1)
+    k_low, k_high = votes.whole.shape[0], np.int64(0)
+    for j in range(s, last + 1):
+        if votes.high[j] > 0:
+            k_low, k_high = min(k_low, votes.low[j]), max(k_high, votes.high[j])
+    for k in range(k_low, k_high + 1):
+        phi = k / (k + g + 1.0)
+        if not _fill_omegas(s, g, k, phi, votes, work):
+            continue
+        group_shares(own, k, phi, met, n_present, votes, work.votes, shares)
+        for i in range(k + 1):
+            won = shares.wins[i]
+            whole += won * omegas[0, i]
+            less += won * omegas[1, i]
+            before, of_group = omegas[2, i] / (1.0 - votes.theta), omegas[3, i] / (1.0 - phi)
+            for e in range(n_present):
+                c = met.present[e]
+                if met.prefix[c] > 0:
+                    work.sums[c] += before * max(won - shares.prefix[c, i], 0.0)
+                if met.group[c] > 0:
+                    work.inside[c] += of_group * max(won - shares.group[c, i], 0.0)
+    return whole, less
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _meet(labels, met, n_present):
-    """Count the labels of a tie group into it; how many classes are met, and whether it is mixed."""
+    """Count a tie group; how many classes are met, and whether the group has several."""
     mixed = False
     for c in labels:
         if met.prefix[c] + met.group[c] == 0:
@@ -176,78 +189,59 @@ def _meet(labels, met, n_present):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _pass_mixed(own, s, labels, n_present, pair, work, sums, out):
-    """Pass a tie group of several classes, which is met; sums = (whole, less) so far."""
-    met, g = work.met, len(labels)
-    whole, less = sums
-    _strike_group(own, (s, g, n_present), pair.less, work)
-    in_whole = _within_group(own, (s, g, n_present), pair.whole, work)
-    in_less = _within_group(own, (s, g, n_present), pair.less, work)
+def _pass_mixed(own, s, labels, n_present, votes, work, sums, out):
+    """Pass a tie group of several classes, which is met; sums = (complete, without) so far."""
+    met, g, less = work.met, len(labels), sums[1]
+    within = _pass_within(own, s, g, n_present, votes, work)
     for c in labels:
         met.group[c] = 0
         met.prefix[c] += 1
-    _strike_prefix(own, s + g, n_present, np.int64(-1), pair.less, work)
-    for e in range(n_present):
-        c = met.present[e]
-        work.sums[c] += work.ends[c]
+    end = _end_prefix(own, s + g, n_present, votes, work)
     for e in range(g):
         c = labels[e]
         out[e] = less + work.inside[c] + work.ends[c] - work.sums[c]
-    end = _value_of_prefix(own, s + g, n_present, pair, work)
-    return whole + in_whole + end[0], less + in_less + end[1], end[1]
+    return sums[0] + within[0] + end[0], less + within[1] + end[1]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _pass_alike(own, s, labels, n_present, pair, work, sums, out):
+def _pass_alike(own, s, labels, n_present, votes, work, sums, out):
     """Pass items of one class one after the other; their order does not matter."""
     met, c = work.met, labels[0]
-    whole, less, last = sums
+    whole, less = sums
     met.group[c] = 0
     for e in range(len(labels)):
         met.prefix[c] += 1
-        # Without the item that is passed the prefix is the one before it.
-        work.ends[c] = last
-        _strike_prefix(own, s + e + 1, n_present, c, pair.less, work)
-        for f in range(n_present):
-            d = met.present[f]
-            work.sums[d] += work.ends[d]
+        of_whole, of_less = _end_prefix(own, s + e + 1, n_present, votes, work)
         out[e] = less - work.sums[c]
-        of_whole, last = _value_of_prefix(own, s + e + 1, n_present, pair, work)
         whole += of_whole
-        less += last
-    return whole, less, last
+        less += of_less
+    return whole, less
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def majority_influences(rows, start, stop, pair, work, out, far):
+def majority_influences(rows, start, stop, votes, work, out, far):
     """out[entry] = what a candidate does for its row; far[i]: what one beyond the row does."""
-    met = work.met
-    depth = max(pair.whole.columns.masses.shape[1] - 1, pair.less.columns.masses.shape[1])
-    average = pair.whole.rule.average
+    met, depth = work.met, votes.whole.shape[1] - 1
     for i in range(start, stop):
         for c in range(len(met.prefix)):
             met.prefix[c], met.group[c] = 0, 0
-            work.sums[c], work.ends[c] = 0.0, 0.0
+            work.sums[c] = 0.0
         own, position, row_end = rows.own[i], rows.indptr[i], rows.indptr[i + 1]
         n_present, s = np.int64(0), np.int64(0)
-        whole, less, last = 0.0, 0.0, 0.0
+        sums = (0.0, 0.0)
         while s < depth and position < row_end:
-            end = group_end(rows.tied, position, row_end, average)
+            end = group_end(rows.tied, position, row_end, votes.rule.average)
             labels = rows.labels[position:end]
             n_present, mixed = _meet(labels, met, n_present)
             here = out[position:end]
             if mixed:
-                whole, less, last = _pass_mixed(
-                    own, s, labels, n_present, pair, work, (whole, less), here
-                )
+                sums = _pass_mixed(own, s, labels, n_present, votes, work, sums, here)
             else:
-                whole, less, last = _pass_alike(
-                    own, s, labels, n_present, pair, work, (whole, less, last), here
-                )
+                sums = _pass_alike(own, s, labels, n_present, votes, work, sums, here)
             s += end - position
             position = end
-        far[i] = whole - less
+        far[i] = sums[0] - sums[1]
         for e in range(rows.indptr[i], position):
-            out[e] = whole - (out[e] + work.sums[rows.labels[e]])
+            out[e] = sums[0] - (out[e] + work.sums[rows.labels[e]])
         for e in range(position, row_end):
             out[e] = far[i]

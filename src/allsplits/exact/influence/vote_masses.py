@@ -11,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
-from allsplits.exact.influence._kernels_majority import StrikeWork, VotePair, majority_influences
+from allsplits.exact.influence._kernels_majority import (
+    StrikeVotes,
+    majority_influences,
+    new_strike_work,
+)
 from allsplits.exact.influence.asked import Asked
 from allsplits.exact.influence.rows import ListByList, ListVotes, RowInfluences
 from allsplits.exact.influence.sizes import MassPair, banzhaf_masses, law_masses, shapley_masses
 from allsplits.exact.kernel_types import Rows, Rule
-from allsplits.exact.laws.fixed_size._kernels_majority import work_space
-from allsplits.exact.laws.fixed_size._kernels_rivals import Votes, Ways
+from allsplits.exact.laws.fixed_size._kernels_rivals import Ways
 from allsplits.exact.laws.fixed_size.majority import VoteTable
 from allsplits.exact.laws.fixed_size.mean import MeanErrors
 from allsplits.exact.laws.fixed_size.ranked import RankedVote
@@ -54,26 +57,34 @@ class MajorityInfluences:
         own = self.codes[own_rows(order)]
         rows = Rows(order.indptr, self.codes[order.flat_indices], order.tied, own)
         entries, far = np.empty(len(rows.labels)), np.empty(len(own))
-        pair, n_classes = self._votes(), self.n_classes
+        votes = self._votes()
 
         def run(start: int, stop: int) -> None:
-            met, votes, tied = work_space(n_classes, pair.whole, True)
-            n_columns = max(len(each.columns.ks) for each in pair)
-            space = (np.empty(n_classes), np.empty(n_classes), np.empty(n_classes))
-            work = StrikeWork(met, votes, tied, *space, np.empty(n_columns))
-            majority_influences(rows, start, stop, pair, work, entries, far)
+            work = new_strike_work(self.n_classes, len(votes.whole) - 1)
+            majority_influences(rows, start, stop, votes, work, entries, far)
 
         map_row_ranges(run, len(own), n_threads)
         return RowInfluences(entries, far[:, None])
 
-    def _votes(self) -> VotePair:
-        whole, less = self.masses.whole, self.masses.less
-        deeper = max(whole, less, key=lambda prefixes: prefixes.depth)
+    def _votes(self) -> StrikeVotes:
+        whole, less, depth = self.masses.whole, self.masses.less, self.masses.depth
         most = max(int(whole.ks.max()), int(less.ks.max()))
-        table = VoteTable(Prefixes(np.array([most]), deeper.masses, deeper.missing, deeper.depth))
+        masses = np.zeros((2, most + 1, depth + 1))
+        for line, prefixes in zip(masses, (whole, less), strict=True):
+            line[prefixes.ks, : prefixes.depth + 1] = prefixes.masses
+        # A prefix also tells what the one before it is worth without one of its items.
+        needed = masses.any(axis=0)
+        needed[:, 1:] |= masses[1, :, :-1] > 0
+        table = VoteTable(Prefixes(np.array([most]), masses[0, :1], whole.missing, depth))
         rule = Rule(False, self.options.average, self.options.share)
-        ways = Ways(table.values, legendre_rules(most // 2 + 1 if self.options.share else 0))
-        return VotePair(Votes(rule, whole.columns, ways), Votes(rule, less.columns, ways))
+        return StrikeVotes(
+            rule,
+            Ways(table.values, legendre_rules(most // 2 + 1 if self.options.share else 0)),
+            table.theta,
+            *masses,
+            np.where(needed.any(axis=0), needed.argmax(axis=0), 1),
+            np.where(needed.any(axis=0), most - needed[::-1].argmax(axis=0), 0),
+        )
 
 
 def ranked_influences(asked: Asked, masses: MassPair) -> ListByList:

@@ -66,7 +66,7 @@ def _times_capped(poly, degree, counts_row, v, y, limit, temp):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def fill_wins(n_own, n_rivals, j, k_range, share, ways, work):
+def _fill_wins(n_own, n_rivals, j, k_range, share, ways, work):
     """wins[k] = P(a class with n_own items wins | uniform k-subset of the prefix of j)."""
     items, after = work.rivals.items, work.rivals.after
     table, poly, temp, wins = ways.table, work.poly, work.temp, work.wins
@@ -152,7 +152,7 @@ def _add_prefix(own, j, met, n_present, votes, work, out):
                 wins[k] = 1.0
         else:
             n_own = met.prefix[target]
-            fill_wins(n_own, n_rivals, j, k_range, rule.share, ways, work)
+            _fill_wins(n_own, n_rivals, j, k_range, rule.share, ways, work)
         for c in range(len(ks)):
             if masses[c, j] > 0.0:
                 out[target if rule.every_class else c] += masses[c, j] * wins[ks[c]]

@@ -1,0 +1,346 @@
+"""Compiled votes with what each class has in them: the sets of voters that win, and who is in them.
+
+A prefix without one item of class c has T[n_c - 1, b] = T[n_c, b] (1 - b/n_c)/(1 - θ) ways to give
+it b votes. So the value without an item follows from the ways to win and, for each class, the mean
+of b/n_c among them: the share of winning sets that hold a given item. All classes come from one
+pass, with the products of the factors before and behind each of them; every sum is of positive
+terms.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from allsplits.exact._kernels import binomial_row
+from allsplits.exact.kernel_types import aligned_space
+from allsplits.exact.laws.fixed_size._kernels_majority import RARE
+from allsplits.exact.laws.fixed_size._kernels_rivals import is_free
+
+Floats = NDArray[np.float64]
+
+
+class ShareWork(NamedTuple):
+    """Scratch of a vote.
+
+    Attributes
+    ----------
+    capped : array of shape (classes,)
+        Rivals whose votes are capped.
+    left, right : array of shape (classes + 1, votes, votes)
+        Products of the rivals before and from each on, by votes from the prefix and from the group.
+    rest, factor : array of shape (votes, votes)
+        All rivals but one, and that one.
+    own : array of shape (votes,)
+        Ways of the own class, by votes from the group.
+    found : array of shape (2, votes)
+        What the winning sets hold of a rival, by votes from the group.
+    """
+
+    capped: NDArray[np.int64]
+    left: Floats
+    right: Floats
+    rest: Floats
+    factor: Floats
+    own: Floats
+    found: Floats
+
+
+class Shares(NamedTuple):
+    """Winning sets, and the share of them that hold a given item of each class.
+
+    Attributes
+    ----------
+    single : array of shape (classes,)
+        For a prefix that ends at an item.
+    wins : array of shape (votes,)
+        For prefixes that end in a tie group, by voters from the group.
+    prefix, group : array of shape (classes, votes)
+        Those of `wins` that hold a given item before the group, or of it.
+    """
+
+    single: Floats
+    wins: Floats
+    prefix: Floats
+    group: Floats
+
+
+def new_share_work(n_classes: int, k: int) -> tuple[ShareWork, Shares]:
+    """Space for votes of up to k."""
+    size = k + 1
+    work = ShareWork(
+        np.empty(n_classes, np.int64),
+        aligned_space(n_classes + 1, size, size),
+        aligned_space(n_classes + 1, size, size),
+        aligned_space(size, size),
+        aligned_space(size, size),
+        aligned_space(size),
+        aligned_space(2, size),
+    )
+    lines = (aligned_space(n_classes, size) for _ in range(2))
+    return work, Shares(np.empty(n_classes), aligned_space(size), *lines)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _nodes(own, v, most, share, met, n_present):
+    """Nodes needed for shared ties: r rivals that may have v votes give degree r."""
+    if not share:
+        return 1
+    able = 0
+    for e in range(n_present):
+        d = met.present[e]
+        if d != own and met.prefix[d] + met.group[d] >= v:
+            able += 1
+    return min(able, most // v) // 2 + 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _times(poly, factor, top, R, out):
+    """out = poly · factor, up to degree R; the factor's degree is `top`."""
+    for t in range(R + 1):
+        out[t] = 0.0
+    for b in range(min(top, R) + 1):
+        for t in range(R + 1 - b):
+            out[t + b] += factor[b] * poly[t]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _add_capped(own, v, R, y, scale, met, n_present, share, table, work, shares):
+    """Add what rivals have in winning sets in which the own class has v votes and they have R.
+
+    `scale` is what such a set counts; returns their number, so scaled.
+    """
+    left, right, capped = work.left[:, 0], work.right[:, 0], work.capped
+    free, n_capped = np.int64(0), np.int64(0)
+    for e in range(n_present):
+        d = met.present[e]
+        if d == own or met.prefix[d] == 0:
+            continue
+        if is_free(met.prefix[d], v, y if share or d > own else 0.0):
+            free += met.prefix[d]
+        else:
+            capped[n_capped] = d
+            n_capped += 1
+    for t in range(R + 1):
+        left[0, t] = table[free, t]
+        right[n_capped, t] = 1.0 if t == 0 else 0.0
+    for m in range(n_capped):
+        d = capped[m]
+        top, line = _fill_line(own, d, v, R, y, share, table[met.prefix[d]], work.factor[0])
+        _times(left[m], line, top, R, left[m + 1])
+    for m in range(n_capped - 1, -1, -1):
+        d = capped[m]
+        top, line = _fill_line(own, d, v, R, y, share, table[met.prefix[d]], work.factor[0])
+        _times(right[m + 1], line, top, R, right[m])
+        held = 0.0
+        for b in range(1, min(top, R) + 1):
+            ways = 0.0
+            for t in range(R + 1 - b):
+                ways += left[m, t] * right[m + 1, R - b - t]
+            held += b * line[b] * ways
+        shares.single[d] += scale * held / met.prefix[d]
+    if free > 0:
+        held = 0.0
+        for b in range(1, min(R, free) + 1):
+            held += b * table[free, b] * right[0, R - b]
+        for e in range(n_present):
+            d = met.present[e]
+            if d != own and is_free(met.prefix[d], v, y if share or d > own else 0.0):
+                shares.single[d] += scale * held / free
+    return scale * left[n_capped, R]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _fill_line(own, d, v, R, y, share, counts, line):
+    """(degree, ways of a rival to have 0, 1, … votes), at most v of them."""
+    y_d = y if share or d > own else 0.0
+    top = min(v if y_d > 0.0 else v - 1, R)
+    for b in range(top + 1):
+        line[b] = counts[b] * y_d if b == v else counts[b]
+    return top, line
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def win_shares(own, j, k, met, n_present, votes, work, shares):
+    """P(own class wins k votes | the prefix of j items that is met).
+
+    shares.single[c] = P(it wins, and a given item of class c votes).
+    """
+    table, share = votes.ways.table, votes.rule.share
+    for e in range(n_present):
+        shares.single[met.present[e]] = 0.0
+    n_own = met.prefix[own]
+    others, both = j - n_own, table[j, k]
+    total, of_own, of_rivals = 0.0, 0.0, 0.0
+    for v in range(max(1, k - others), min(n_own, k) + 1):
+        R = k - v
+        ways = table[n_own, v]
+        if ways * table[others, R] < RARE * both:
+            continue
+        if v > R:
+            won = ways * table[others, R] / both
+            if R > 0:
+                of_rivals += won * R / others
+        else:
+            won = 0.0
+            order = _nodes(own, v, R, share, met, n_present)
+            for q in range(order):
+                y = votes.ways.quadrature.nodes[order, q] if share else 1.0
+                weight = votes.ways.quadrature.weights[order, q] if share else 1.0
+                won += _add_capped(
+                    own, v, R, y, weight * ways / both, met, n_present, share, table, work, shares
+                )
+        total += won
+        of_own += v * won
+    for e in range(n_present):
+        d = met.present[e]
+        if d != own:
+            shares.single[d] += of_rivals
+        elif n_own > 0:
+            shares.single[d] = of_own / n_own
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _times_pair(poly, factor, top, R, out):
+    """out[u, i] = poly · factor for u + i ≤ R; the factor has u + i ≤ top."""
+    for u in range(R + 1):
+        for i in range(R + 1 - u):
+            total = 0.0
+            for b in range(min(u, top) + 1):
+                for beta in range(min(i, top - b) + 1):
+                    total += factor[b, beta] * poly[u - b, i - beta]
+            out[u, i] = total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _fill_pair(items, tied, v, y_d, R, phi, table, row, factor):
+    """factor[b, β]: ways of a class to have b votes from the prefix and β from the group.
+
+    At most v together (v < 0: any number), v of them worth y_d; returns the largest number.
+    """
+    top = R
+    if v >= 0:
+        top = min(v if y_d > 0.0 else v - 1, R)
+    binomial_row(tied, top, phi, row)
+    for b in range(top + 1):
+        for beta in range(top + 1 - b):
+            ways = table[items, b] * row[beta]
+            factor[b, beta] = ways * y_d if b + beta == v else ways
+    return top
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _hold_pair(items, tied, top, R, work):
+    """work.found: what sets of R rivals' votes hold of one item of a class, by group votes.
+
+    work.factor is the class, work.rest all the others; found[0] is for an item before the group.
+    """
+    factor, rest, found = work.factor, work.rest, work.found
+    for i in range(R + 1):
+        found[0, i], found[1, i] = 0.0, 0.0
+    for b in range(top + 1):
+        for beta in range(top + 1 - b):
+            if b + beta == 0 or factor[b, beta] == 0.0:
+                continue
+            left = R - b - beta
+            for i in range(left + 1):
+                ways = factor[b, beta] * rest[left - i, i]
+                if b > 0:
+                    found[0, i + beta] += ways * b / items
+                if beta > 0:
+                    found[1, i + beta] += ways * beta / tied
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _add_found(d, R, weight, work, shares):
+    """Add work.found, for the own class's ways work.own, to the shares of class d."""
+    for i in range(R + 1):
+        for beta in range(len(work.own)):
+            ways = weight * work.own[beta]
+            if ways > 0.0:
+                shares.prefix[d, i + beta] += ways * work.found[0, i]
+                shares.group[d, i + beta] += ways * work.found[1, i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _add_rivals(own, v, R, y, weight, phi, met, n_present, share, table, work, shares):
+    """Add sets in which the own class has v votes (work.own by group votes), the rivals R.
+
+    work.rest is filled with the ways of all rivals.
+    """
+    left, right, capped, row = work.left, work.right, work.capped, work.found[0]
+    free, g_free, n_capped = np.int64(0), np.int64(0), np.int64(0)
+    for e in range(n_present):
+        d = met.present[e]
+        if d == own:
+            continue
+        if v > R or is_free(met.prefix[d] + met.group[d], v, y if share or d > own else 0.0):
+            free += met.prefix[d]
+            g_free += met.group[d]
+        else:
+            capped[n_capped] = d
+            n_capped += 1
+    _fill_pair(free, g_free, -1, 1.0, R, phi, table, row, left[0])
+    for u in range(R + 1):
+        for i in range(R + 1 - u):
+            right[n_capped, u, i] = 1.0 if u + i == 0 else 0.0
+    for m in range(n_capped):
+        d = capped[m]
+        y_d = y if share or d > own else 0.0
+        top = _fill_pair(met.prefix[d], met.group[d], v, y_d, R, phi, table, row, work.factor)
+        _times_pair(left[m], work.factor, top, R, left[m + 1])
+    for m in range(n_capped - 1, -1, -1):
+        d = capped[m]
+        y_d = y if share or d > own else 0.0
+        top = _fill_pair(met.prefix[d], met.group[d], v, y_d, R, phi, table, row, work.factor)
+        _times_pair(right[m + 1], work.factor, top, R, right[m])
+        _times_pair(left[m], right[m + 1], R, R, work.rest)
+        _hold_pair(met.prefix[d], met.group[d], top, R, work)
+        _add_found(d, R, weight, work, shares)
+    _fill_pair(free, g_free, -1, 1.0, R, phi, table, row, work.factor)
+    for u in range(R + 1):
+        for i in range(R + 1 - u):
+            work.rest[u, i] = right[0, u, i]
+    _hold_pair(free, g_free, R, R, work)
+    for e in range(n_present):
+        d = met.present[e]
+        total = met.prefix[d] + met.group[d]
+        if d != own and (v > R or is_free(total, v, y if share or d > own else 0.0)):
+            _add_found(d, R, weight, work, shares)
+    for u in range(R + 1):
+        for i in range(R + 1 - u):
+            work.rest[u, i] = left[n_capped, u, i]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def group_shares(own, k, phi, met, n_present, votes, work, shares):
+    """Fill shares.wins, .prefix and .group for the tie group that is met, with its φ."""
+    table, share, nodes = votes.ways.table, votes.rule.share, votes.ways.quadrature
+    for i in range(k + 1):
+        shares.wins[i] = 0.0
+        for e in range(n_present):
+            shares.prefix[met.present[e], i], shares.group[met.present[e], i] = 0.0, 0.0
+    n_own, g_own = met.prefix[own], met.group[own]
+    for v in range(1, min(n_own + g_own, k) + 1):
+        R = k - v
+        order = _nodes(own, v, R, share, met, n_present) if v <= R else 1
+        for q in range(order):
+            shared = share and v <= R
+            y = nodes.nodes[order, q] if shared else 1.0
+            weight = nodes.weights[order, q] if shared else 1.0
+            binomial_row(g_own, v, phi, work.own)
+            for beta in range(len(work.own)):
+                work.own[beta] = work.own[beta] * table[n_own, v - beta] if beta <= v else 0.0
+            _add_rivals(
+                own, v, R, y, weight, phi, met, n_present, share, table, work, shares
+            )
+            for beta in range(v + 1):
+                for i in range(R + 1):
+                    won = weight * work.own[beta] * work.rest[R - i, i]
+                    shares.wins[i + beta] += won
+                    if won > 0.0 and v > beta:
+                        shares.prefix[own, i + beta] += won * (v - beta) / n_own
+                    if won > 0.0 and beta > 0:
+                        shares.group[own, i + beta] += won * beta / g_own
