@@ -5,15 +5,15 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.model_selection import LeaveOneOut
 
-from allsplits._validation import check_choice, check_points, check_targets
-from allsplits.exact import Neighbors
+from allsplits._validation import check_choice, shown
 from allsplits.exact.influence.asked import Asked
 from allsplits.exact.influence.outside import OutsideNeighbors
 from allsplits.exact.influence.solve import check_asked
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Task
-from allsplits.splits import BernoulliLaw
+from allsplits.splits import BernoulliLaw, GroupLaw
+from allsplits.values._questions import Samples
 from allsplits.values._result import SampleValues
 from allsplits.values._source import Source
 
@@ -45,7 +45,57 @@ def sample_values(
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> SampleValues:
-    """Doc."""
+    """Value every sample by what it does, as a neighbour, for all the others.
+
+    No validation set is needed: each sample is a question that the others answer. A sample is worth
+    the sum, over the questions, of what it does for the chance of a right answer; each question
+    counts what it counts in the score, and nobody teaches itself. All values are exact averages
+    over every training set.
+
+    Parameters
+    ----------
+    estimator : KNeighborsClassifier or KNeighborsRegressor
+        scikit-learn's own estimator with ``weights="uniform"``. It is not fitted.
+    X, y :
+        As in `evaluate`.
+    cv : law, scikit-learn splitter, int or None, default=None
+        For "influence": the training sets that are averaged over, as in `evaluate`; it must leave
+        out others beside the sample that is tested. With LeavePGroupsOut and GroupShuffleSplit
+        whole groups are valued. None for the other methods.
+    method : {"influence", "shapley", "banzhaf", "soft_shapley"}, default="influence"
+        "influence": P(right | the sample is in training) - P(right | it is not), under `cv`.
+        "banzhaf": what adding the sample to a set of others changes, all sets alike. "shapley": the
+        same, all sizes of sets alike; values add up to the leave-one-out score (minus that of
+        nobody: 0, or that of the mean for targets). It needs all neighbours of all samples.
+        "soft_shapley": Shapley's value of the share of right votes instead of the vote (Jia et al.
+        2019, known as KNN-Shapley).
+    scoring : str, default=None
+        "accuracy", "balanced_accuracy", "recall@R" or "neg_mean_squared_error", as in `evaluate`.
+    groups : array-like of shape (n_samples,), default=None
+        For the splitters that need groups.
+    X_test, y_test : array-like, default=None
+        Other questions than the samples: points and their labels or targets. Nobody is held out
+        then, and `cv` draws from all samples.
+    distance_ties, label_ties, exact, tol, backend, n_jobs, progress :
+        As in `evaluate`.
+
+    Returns
+    -------
+    SampleValues
+        Values, the worst and best samples, and who does what for whom.
+
+    Examples
+    --------
+    >>> from allsplits import sample_values
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> values = sample_values(KNeighborsClassifier(5), X, y, method="shapley")
+    >>> values.worst(3)
+    array([106,  70, 119])
+    >>> round(float(values.values.sum()), 6)  # the leave-one-out accuracy
+    0.966667
+    """
     check_choice("method", method, METHODS)
     options = check_options(
         distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, backend=backend,
@@ -53,17 +103,25 @@ def sample_values(
     )  # fmt: skip
     if method != "influence" and cv is not None:
         raise InvalidInputError(
-            f"cv must be None with method={method!r}, which averages over {_SETS[method]}; got {cv}"
+            f"cv must be None with method={method!r}, which averages over {_SETS[method]}; got "
+            f"{shown(cv)}"
         )
     law = LeaveOneOut() if method != "influence" else cv
     task = Task.read(estimator, X, y, options, cv=law, scoring=scoring, groups=groups)
-    neighbors, tests = _read_tests(task, X_test, y_test)
+    samples = Samples.of(task)
+    neighbors, tests = task.neighbors, None
+    if X_test is not None or y_test is not None:
+        queries, tests = samples.read(X_test, y_test)
+        neighbors = OutsideNeighbors(task.points, queries, samples.metric, options)
     asked = Asked(task.question(), method, tests)
     check_asked(asked)
-    source = Source(neighbors, asked)
-    answer = source.values()
-    k = task.n_neighbors
+    return _result(task, Source(neighbors, asked, samples), groups)
+
+
+def _result(task: Task, source: Source, groups: Any) -> SampleValues:
+    answer, method, k = source.values(), source.asked.method, task.n_neighbors
     law = task.law.given(k) if isinstance(task.law, BernoulliLaw) else task.law
+    of_groups = isinstance(law, GroupLaw)
     return SampleValues(
         values=answer.scores,
         method=method,
@@ -75,36 +133,6 @@ def sample_values(
         fractions=answer.fractions,
         search=answer.search,
         row_names=task.row_names,
+        groups=np.unique(np.asarray(groups)) if of_groups else None,
         source=source,
     )
-
-
-def _read_tests(task: Task, X_test: Any, y_test: Any) -> tuple[Neighbors, Any]:
-    """Whose neighbours are asked for, and the classes or targets of questions from outside."""
-    if X_test is None and y_test is None:
-        return task.neighbors, None
-    if X_test is None or y_test is None:
-        given, missing = ("y_test", "X_test") if X_test is None else ("X_test", "y_test")
-        raise InvalidInputError(f"{missing} must be given with {given}; got None")
-    points, metric = task.points, task.neighbors.metric
-    if points is None:
-        raise InvalidInputError(
-            "X must be an array for questions from outside (X_test); got neighbours that were "
-            "searched already"
-        )
-    if metric.precomputed:
-        raise InvalidInputError("X_test must be None with metric='precomputed'; got points")
-    queries = check_points(X_test, name="X_test", at_least=1, allow_nan=metric.allows_nan)
-    if queries.shape[1] != points.shape[1]:
-        raise InvalidInputError(
-            f"X_test must have {points.shape[1]} features as X has; got {queries.shape[1]}"
-        )
-    outside = OutsideNeighbors(points, queries, metric, task.options)
-    if task.samples.classes is None:
-        return outside, check_targets(y_test, len(queries))
-    labels = np.asarray(y_test)
-    codes = np.searchsorted(task.samples.classes, labels).clip(max=len(task.samples.classes) - 1)
-    unknown = task.samples.classes[codes] != labels
-    if len(labels) != len(queries) or unknown.any():
-        raise InvalidInputError("y_test must hold a class of y for each row of X_test")
-    return outside, codes.astype(np.int32)

@@ -1,18 +1,26 @@
-"""What values were computed from: asked again for the influences themselves."""
+"""What values were computed from: asked again for influences, and for scores as samples leave."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array
 
+from allsplits._threads import thread_count
 from allsplits.exact import Answer, Neighbors
 from allsplits.exact.influence.asked import Asked
+from allsplits.exact.influence.everybody import score_by_all
+from allsplits.exact.influence.groups import group_values
 from allsplits.exact.influence.solve import influences
 from allsplits.exact.influence.sums import solve_values
 from allsplits.exact.question import own_rows
 from allsplits.exact.solve import run_solver
-from allsplits.exceptions import InvalidInputError
-from allsplits.orders import NeighborOrder
+from allsplits.exceptions import InvalidInputError, UnsupportedError
+from allsplits.orders import NeighborOrder, Reference
+from allsplits.splits import GroupLaw
+from allsplits.values._questions import Samples
 
 #: Influences that a matrix may hold (3 GiB).
 _MOST_INFLUENCES = 250_000_000
@@ -20,10 +28,11 @@ _MOST_INFLUENCES = 250_000_000
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The checked question, and whose neighbours it is about."""
+    """The checked question, the samples, and whose neighbours it is about."""
 
     neighbors: Neighbors
     asked: Asked
+    samples: Samples
 
     @property
     def n_questions(self) -> int:
@@ -35,13 +44,17 @@ class Source:
         return 0 if self.asked.tests is None else self.asked.n_samples
 
     def values(self) -> Answer:
-        """Values of all samples."""
+        """Values of all samples, or of all groups."""
+        if isinstance(self.asked.law, GroupLaw):
+            return group_values(self.neighbors, self.asked.question)
         self.neighbors.keep_if_small()
         return run_solver(self.neighbors, self.asked.question, solve_values(self.asked))
 
     def influence(self) -> csc_array:
         """What each sample (row) does for each question (column), where it is near."""
         asked = self.asked
+        if isinstance(asked.law, GroupLaw):
+            raise UnsupportedError("influence is of samples; these are values of whole groups")
         found = influences(asked)
         if self.n_questions * found.depth > _MOST_INFLUENCES:
             raise InvalidInputError(
@@ -49,7 +62,7 @@ class Source:
                 f"{_MOST_INFLUENCES:,} fit: ask about fewer questions (X_test)"
             )
 
-        def part(order: NeighborOrder, n_threads: int) -> tuple[np.ndarray, ...]:
+        def part(order: NeighborOrder, n_threads: int) -> tuple[NDArray[Any], ...]:
             entries, _ = found.part(order, n_threads)
             questions = np.arange(len(asked.codes))[own_rows(order)]
             columns = np.repeat(questions, np.diff(order.indptr))
@@ -60,3 +73,19 @@ class Source:
         values, rows, columns = (np.concatenate(each) for each in zip(*parts, strict=True))
         shape = (asked.n_samples, self.n_questions)
         return coo_array((values, (rows, columns - self._first_question)), shape=shape).tocsc()
+
+    def scores_without(
+        self, leaving: Sequence[NDArray[np.intp]], X_test: Any, y_test: Any
+    ) -> list[float]:
+        """Scores of fresh questions, answered by all samples but those that leave, in turn."""
+        queries, tests = self.samples.read(X_test, y_test)
+        asked = replace(self.asked, tests=tests)
+        n_threads = thread_count(asked.question.options.n_jobs)
+        points = np.asarray(self.samples.points)
+        scores = []
+        for gone in leaving:
+            keep = np.setdiff1d(np.arange(asked.n_samples), gone)
+            reference = Reference(points[keep], self.samples.metric, n_threads)
+            order = reference.of(queries, min(asked.k, len(keep)), len(keep))
+            scores.append(score_by_all(asked, keep, order, n_threads))
+        return scores

@@ -91,7 +91,7 @@ def new_strike_work(n_classes: int, k: int) -> StrikeWork:
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _end_prefix(own, j, n_present, votes, work):
     """What the prefix of length j, which is met, counts: (complete, without somebody far).
 
@@ -175,7 +175,7 @@ def _pass_within(own, s, g, n_present, votes, work):
     return whole, less
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _meet(labels, met, n_present):
     """Count a tie group; how many classes are met, and whether the group has several."""
     mixed = False
@@ -203,7 +203,7 @@ def _pass_mixed(own, s, labels, n_present, votes, work, sums, out):
     return sums[0] + within[0] + end[0], less + within[1] + end[1]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _pass_alike(own, s, labels, n_present, votes, work, sums, out):
     """Pass items of one class one after the other; their order does not matter."""
     met, c = work.met, labels[0]

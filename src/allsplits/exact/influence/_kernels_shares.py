@@ -26,10 +26,14 @@ class ShareWork(NamedTuple):
 
     Attributes
     ----------
-    capped : array of shape (classes,)
-        Rivals whose votes are capped.
+    capped, tops : array of shape (classes,)
+        Rivals whose votes are capped, and the most votes of each.
+    lines : array of shape (classes, votes)
+        Their ways to have 0, 1, … votes.
+    before, behind : array of shape (classes + 1, votes)
+        Products of the rivals before and from each on.
     left, right : array of shape (classes + 1, votes, votes)
-        Products of the rivals before and from each on, by votes from the prefix and from the group.
+        The same in a tie group, by votes from the prefix and from the group.
     rest, factor : array of shape (votes, votes)
         All rivals but one, and that one.
     own : array of shape (votes,)
@@ -39,6 +43,10 @@ class ShareWork(NamedTuple):
     """
 
     capped: NDArray[np.int64]
+    tops: NDArray[np.int64]
+    lines: Floats
+    before: Floats
+    behind: Floats
     left: Floats
     right: Floats
     rest: Floats
@@ -71,8 +79,9 @@ def new_share_work(n_classes: int, k: int) -> tuple[ShareWork, Shares]:
     size = k + 1
     work = ShareWork(
         np.empty(n_classes, np.int64),
-        aligned_space(n_classes + 1, size, size),
-        aligned_space(n_classes + 1, size, size),
+        np.empty(n_classes, np.int64),
+        *(aligned_space(n_classes + 1, size) for _ in range(3)),
+        *(aligned_space(n_classes + 1, size, size) for _ in range(2)),
         aligned_space(size, size),
         aligned_space(size, size),
         aligned_space(size),
@@ -82,7 +91,7 @@ def new_share_work(n_classes: int, k: int) -> tuple[ShareWork, Shares]:
     return work, Shares(np.empty(n_classes), aligned_space(size), *lines)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _nodes(own, v, most, share, met, n_present):
     """Nodes needed for shared ties: r rivals that may have v votes give degree r."""
     if not share:
@@ -95,73 +104,97 @@ def _nodes(own, v, most, share, met, n_present):
     return min(able, most // v) // 2 + 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _times(poly, factor, top, R, out):
-    """out = poly · factor, up to degree R; the factor's degree is `top`."""
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def _split_rivals(own, v, R, y, met, n_present, share, table, work):
+    """(items of free rivals, number of capped ones, ways of those that may have no vote).
+
+    Capped rivals are in work.capped, and what they may have in work.lines, up to work.tops votes.
+    """
+    free, n_capped, silent = np.int64(0), np.int64(0), 1.0
+    for e in range(n_present):
+        d = met.present[e]
+        items = met.prefix[d]
+        if d == own or items == 0:
+            continue
+        y_d = y if share or d > own else 0.0
+        if is_free(items, v, y_d):
+            free += items
+            continue
+        top = min(v if y_d > 0.0 else v - 1, R)
+        if top == 0:
+            silent *= table[items, 0]
+            continue
+        for b in range(top + 1):
+            work.lines[n_capped, b] = table[items, b]
+        if top == v:
+            work.lines[n_capped, v] *= y_d
+        work.capped[n_capped], work.tops[n_capped] = d, top
+        n_capped += 1
+    return free, n_capped, silent
+
+
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def _fill_products(free, n_capped, R, table, work):
+    """work.before[m], work.behind[m]: products of the rivals before m, and from m on."""
+    before, behind = work.before, work.behind
     for t in range(R + 1):
-        out[t] = 0.0
-    for b in range(min(top, R) + 1):
-        for t in range(R + 1 - b):
-            out[t + b] += factor[b] * poly[t]
+        before[0, t] = table[free, t]
+        behind[n_capped, t] = 0.0
+    behind[n_capped, 0] = 1.0
+    for m in range(n_capped):
+        top, line = work.tops[m], work.lines[m]
+        for t in range(R + 1):
+            total = 0.0
+            for b in range(min(t, top) + 1):
+                total += line[b] * before[m, t - b]
+            before[m + 1, t] = total
+    for m in range(n_capped - 1, -1, -1):
+        top, line = work.tops[m], work.lines[m]
+        for t in range(R + 1):
+            total = 0.0
+            for b in range(min(t, top) + 1):
+                total += line[b] * behind[m + 1, t - b]
+            behind[m, t] = total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def _add_capped(own, v, R, y, scale, met, n_present, share, table, work, shares):
     """Add what rivals have in winning sets in which the own class has v votes and they have R.
 
     `scale` is what such a set counts; returns their number, so scaled.
     """
-    left, right, capped = work.left[:, 0], work.right[:, 0], work.capped
-    free, n_capped = np.int64(0), np.int64(0)
-    for e in range(n_present):
-        d = met.present[e]
-        if d == own or met.prefix[d] == 0:
-            continue
-        if is_free(met.prefix[d], v, y if share or d > own else 0.0):
-            free += met.prefix[d]
-        else:
-            capped[n_capped] = d
-            n_capped += 1
-    for t in range(R + 1):
-        left[0, t] = table[free, t]
-        right[n_capped, t] = 1.0 if t == 0 else 0.0
+    free, n_capped, silent = _split_rivals(own, v, R, y, met, n_present, share, table, work)
+    reach = free
     for m in range(n_capped):
-        d = capped[m]
-        top, line = _fill_line(own, d, v, R, y, share, table[met.prefix[d]], work.factor[0])
-        _times(left[m], line, top, R, left[m + 1])
-    for m in range(n_capped - 1, -1, -1):
-        d = capped[m]
-        top, line = _fill_line(own, d, v, R, y, share, table[met.prefix[d]], work.factor[0])
-        _times(right[m + 1], line, top, R, right[m])
-        held = 0.0
-        for b in range(1, min(top, R) + 1):
-            ways = 0.0
-            for t in range(R + 1 - b):
-                ways += left[m, t] * right[m + 1, R - b - t]
-            held += b * line[b] * ways
-        shares.single[d] += scale * held / met.prefix[d]
-    if free > 0:
-        held = 0.0
-        for b in range(1, min(R, free) + 1):
-            held += b * table[free, b] * right[0, R - b]
-        for e in range(n_present):
-            d = met.present[e]
-            if d != own and is_free(met.prefix[d], v, y if share or d > own else 0.0):
-                shares.single[d] += scale * held / free
-    return scale * left[n_capped, R]
+        reach += work.tops[m]
+    won = 0.0
+    if reach >= R:
+        scale *= silent
+        _fill_products(free, n_capped, R, table, work)
+        before, behind = work.before, work.behind
+        won = scale * before[n_capped, R]
+        for m in range(n_capped):
+            held = 0.0
+            for b in range(1, work.tops[m] + 1):
+                ways = 0.0
+                for t in range(R + 1 - b):
+                    ways += before[m, t] * behind[m + 1, R - b - t]
+                held += b * work.lines[m, b] * ways
+            d = work.capped[m]
+            shares.single[d] += scale * held / met.prefix[d]
+        if free > 0:
+            held = 0.0
+            for b in range(1, min(R, free) + 1):
+                held += b * table[free, b] * behind[0, R - b]
+            held *= scale / free
+            for e in range(n_present):
+                d = met.present[e]
+                if d != own and is_free(met.prefix[d], v, y if share or d > own else 0.0):
+                    shares.single[d] += held
+    return won
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_line(own, d, v, R, y, share, counts, line):
-    """(degree, ways of a rival to have 0, 1, … votes), at most v of them."""
-    y_d = y if share or d > own else 0.0
-    top = min(v if y_d > 0.0 else v - 1, R)
-    for b in range(top + 1):
-        line[b] = counts[b] * y_d if b == v else counts[b]
-    return top, line
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def win_shares(own, j, k, met, n_present, votes, work, shares):
     """P(own class wins k votes | the prefix of j items that is met).
 
@@ -333,9 +366,7 @@ def group_shares(own, k, phi, met, n_present, votes, work, shares):
             binomial_row(g_own, v, phi, work.own)
             for beta in range(len(work.own)):
                 work.own[beta] = work.own[beta] * table[n_own, v - beta] if beta <= v else 0.0
-            _add_rivals(
-                own, v, R, y, weight, phi, met, n_present, share, table, work, shares
-            )
+            _add_rivals(own, v, R, y, weight, phi, met, n_present, share, table, work, shares)
             for beta in range(v + 1):
                 for i in range(R + 1):
                     won = weight * work.own[beta] * work.rest[R - i, i]

@@ -108,6 +108,7 @@ def _of_sizes(asked: Asked, weights: SizeWeights) -> _Line:
     question = replace(asked.question, codes=asked.codes, targets=asked.targets)
     whole = question.with_columns(_columns(weights.whole, N, k))
     less = question.with_columns(_columns(weights.less, N - 1, k))
+    line: Callable[[Question, NeighborOrder, int], list[Fraction]]
     if question.vote == "mean":
         line = partial(_errors, [Fraction(y) for y in asked.targets.tolist()])
     else:
@@ -142,11 +143,9 @@ def _score_of_nobody(asked: Asked, number: int) -> Fraction:
     if asked.question.vote != "mean":
         return Fraction(0)
     targets = [Fraction(y) for y in asked.question.targets.tolist()]
-    if asked.tests is None:
-        own = targets.pop(number)
-    else:
-        own = Fraction(float(asked.targets[number]))
-    return -((own - sum(targets) / len(targets)) ** 2)
+    own = targets.pop(number) if asked.tests is None else Fraction(float(asked.targets[number]))
+    error = own - sum(targets, Fraction(0)) / len(targets)
+    return -error * error
 
 
 def _of_class_counts(asked: Asked) -> _Line:

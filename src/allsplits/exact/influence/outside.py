@@ -26,7 +26,7 @@ class OutsideNeighbors(Neighbors):
 
     def seconds(self, depth: int) -> float:
         """Roughly how long the search takes on one core."""
-        return 2e-9 * len(self._queries) * len(self.X) * self.X.shape[1]
+        return 2e-9 * len(self._queries) * float(self.X.size)
 
     def blocks(self, depth: int, part: Part) -> Iterator[Block]:
         """What consecutive blocks of questions contribute, in turn."""

@@ -7,7 +7,12 @@ from numpy.typing import NDArray
 
 from allsplits.exact.effort import majority_seconds
 from allsplits.exact.influence.asked import Asked
-from allsplits.exact.influence.class_counts import candidate_pools, class_counts_influences, contrast
+from allsplits.exact.influence.class_counts import (
+    candidate_pools,
+    class_counts_influences,
+    contrast,
+)
+from allsplits.exact.influence.groups import check_groups_left_out
 from allsplits.exact.influence.rows import InfluencePart
 from allsplits.exact.influence.sizes import MassPair, law_weights
 from allsplits.exact.influence.soft import SoftShapley
@@ -20,6 +25,7 @@ from allsplits.exact.influence.vote_masses import (
 from allsplits.exact.laws.fixed_size.majority import VoteTable
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.orders import UNIT_ROUNDOFF
+from allsplits.splits import GroupLaw
 
 Floats = NDArray[np.float64]
 
@@ -85,13 +91,15 @@ def check_asked(asked: Asked) -> None:
 
 def _check_law(asked: Asked) -> None:
     law, vote = asked.law, asked.question.vote
-    if law.kind == "class counts" and vote in ("majority", "ranked"):
+    if isinstance(law, GroupLaw):
+        _check_group_law(asked, law)
+    elif law.kind == "class counts" and vote in ("majority", "ranked"):
         _check_class_counts(asked)
     elif law.kind not in ("fixed size", "independent draws"):
         raise UnsupportedError(
             f"cv ({law}) has no influences: pass KFold, LeavePOut, ShuffleSplit, FixedSize, "
-            "Bernoulli, stratified folds or ClassCounts, or use method='shapley' or 'banzhaf', "
-            "which need no cv"
+            "Bernoulli, stratified folds, ClassCounts or LeavePGroupsOut, or use method='shapley' "
+            "or 'banzhaf', which need no cv"
         )
     elif law.kind == "fixed size" and law_weights(law, asked.n_candidates, asked.k) is None:
         raise InvalidInputError(
@@ -99,6 +107,18 @@ def _check_law(asked: Asked) -> None:
             "nobody else is ever missing, so that nobody's influence shows. Pass LeavePOut(2), "
             "ShuffleSplit or folds of two samples and more, or use method='shapley' or 'banzhaf'"
         )
+
+
+def _check_group_law(asked: Asked, law: GroupLaw) -> None:
+    if asked.tests is not None:
+        raise UnsupportedError(
+            "X_test must be None for values of whole groups: their questions are the samples"
+        )
+    if asked.question.balanced:
+        raise UnsupportedError(
+            "scoring='balanced_accuracy' has no values of whole groups: use 'accuracy'"
+        )
+    check_groups_left_out(law, asked.k, asked.question.vote == "ranked")
 
 
 def _check_class_counts(asked: Asked) -> None:

@@ -52,7 +52,7 @@ class _ValuePart:
         scopes = self.scopes[order.flat_indices]
         row_of = np.repeat(np.arange(order.n_samples), np.diff(order.indptr))
         more = weights[row_of] * (entries - far[row_of, scopes])
-        hits = np.bincount(order.flat_indices, more, len(self.scopes))
+        hits = np.bincount(order.flat_indices, more, len(self.scopes)).astype(np.float64)
         counted = weights[:, None] * (far + self.constants[rows, None])
         own = np.empty(0)
         if self.within:
