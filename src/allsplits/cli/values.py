@@ -108,7 +108,7 @@ def _lines(labelled: Labelled, found: SampleValues, numbers: list[int]) -> list[
         if found.groups is not None:
             lines.append({"group": found.groups[i].item(), "value": value})
             continue
-        line = {"row": int(labelled.data.rows[i])}
+        line: dict[str, Any] = {"row": int(labelled.data.rows[i])}
         if labelled.data.names is not None:
             line["name"] = labelled.data.names[i]
         lines.append({**line, "target": found.y[i].item(), "value": value})

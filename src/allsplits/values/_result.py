@@ -188,7 +188,8 @@ class SampleValues:
         """Draw all values in order, the n worst with their row numbers."""
         from allsplits.plots._values import draw_values
 
-        return draw_values(self, ax, n)
+        drawn: Axes = draw_values(self, ax, n)
+        return drawn
 
     def __repr__(self) -> str:
         k = "" if self.scoring.startswith("recall@") else f", n_neighbors={self.n_neighbors}"

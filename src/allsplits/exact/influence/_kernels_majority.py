@@ -85,10 +85,9 @@ class StrikeWork(NamedTuple):
 def new_strike_work(n_classes: int, k: int) -> StrikeWork:
     """Space for votes of up to k."""
     met = Met(*np.empty((3, n_classes), np.int64))
-    return StrikeWork(
-        met, *new_share_work(n_classes, k), *np.empty((3, n_classes)), np.empty((4, k + 1)),
-        np.empty(k + 1),
-    )  # fmt: skip
+    votes, shares = new_share_work(n_classes, k)
+    sums, ends, inside = np.empty((3, n_classes))
+    return StrikeWork(met, votes, shares, sums, ends, inside, np.empty((4, k + 1)), np.empty(k + 1))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")

@@ -80,8 +80,11 @@ def new_share_work(n_classes: int, k: int) -> tuple[ShareWork, Shares]:
     work = ShareWork(
         np.empty(n_classes, np.int64),
         np.empty(n_classes, np.int64),
-        *(aligned_space(n_classes + 1, size) for _ in range(3)),
-        *(aligned_space(n_classes + 1, size, size) for _ in range(2)),
+        aligned_space(n_classes, size),
+        aligned_space(n_classes + 1, size),
+        aligned_space(n_classes + 1, size),
+        aligned_space(n_classes + 1, size, size),
+        aligned_space(n_classes + 1, size, size),
         aligned_space(size, size),
         aligned_space(size, size),
         aligned_space(size),
@@ -105,11 +108,12 @@ def _nodes(own, v, most, share, met, n_present):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _split_rivals(own, v, R, y, met, n_present, share, table, work):
+def _split_rivals(case, met, n_present, share, table, work):
     """(items of free rivals, number of capped ones, ways of those that may have no vote).
 
     Capped rivals are in work.capped, and what they may have in work.lines, up to work.tops votes.
     """
+    own, v, R, y = case
     free, n_capped, silent = np.int64(0), np.int64(0), 1.0
     for e in range(n_present):
         d = met.present[e]
@@ -158,12 +162,14 @@ def _fill_products(free, n_capped, R, table, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _add_capped(own, v, R, y, scale, met, n_present, share, table, work, shares):
-    """Add what rivals have in winning sets in which the own class has v votes and they have R.
+def _add_capped(case, scale, met, n_present, share, table, work, shares):
+    """Add what rivals have in winning sets.
 
-    `scale` is what such a set counts; returns their number, so scaled.
+    In the case (own, v, R, y) the own class has v votes, the rivals have R, and a rival with v
+    is worth y. `scale` is what such a set counts; returns their number, so scaled.
     """
-    free, n_capped, silent = _split_rivals(own, v, R, y, met, n_present, share, table, work)
+    own, v, R, y = case
+    free, n_capped, silent = _split_rivals(case, met, n_present, share, table, work)
     reach = free
     for m in range(n_capped):
         reach += work.tops[m]
@@ -221,9 +227,9 @@ def win_shares(own, j, k, met, n_present, votes, work, shares):
             for q in range(order):
                 y = votes.ways.quadrature.nodes[order, q] if share else 1.0
                 weight = votes.ways.quadrature.weights[order, q] if share else 1.0
-                won += _add_capped(
-                    own, v, R, y, weight * ways / both, met, n_present, share, table, work, shares
-                )
+                scale = weight * ways / both
+                case = (own, v, R, y)
+                won += _add_capped(case, scale, met, n_present, share, table, work, shares)
         total += won
         of_own += v * won
     for e in range(n_present):
@@ -248,11 +254,14 @@ def _times_pair(poly, factor, top, R, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_pair(items, tied, v, y_d, R, phi, table, row, factor):
+def _fill_pair(of_class, limit, phi, table, row, factor):
     """factor[b, β]: ways of a class to have b votes from the prefix and β from the group.
 
-    At most v together (v < 0: any number), v of them worth y_d; returns the largest number.
+    The class has (items before the group, members of it); the limit (v, y, R) is at most v together
+    (v < 0: any number), v of them worth y, and at most R. Returns the largest number.
     """
+    items, tied = of_class
+    v, y_d, R = limit
     top = R
     if v >= 0:
         top = min(v if y_d > 0.0 else v - 1, R)
@@ -298,11 +307,13 @@ def _add_found(d, R, weight, work, shares):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_rivals(own, v, R, y, weight, phi, met, n_present, share, table, work, shares):
-    """Add sets in which the own class has v votes (work.own by group votes), the rivals R.
+def _add_rivals(case, weight, phi, met, n_present, votes, work, shares):
+    """Add the winning sets of a case, as in `_add_capped`; work.own are the own class's ways.
 
     work.rest is filled with the ways of all rivals.
     """
+    own, v, R, y = case
+    table, share = votes.ways.table, votes.rule.share
     left, right, capped, row = work.left, work.right, work.capped, work.found[0]
     free, g_free, n_capped = np.int64(0), np.int64(0), np.int64(0)
     for e in range(n_present):
@@ -315,24 +326,26 @@ def _add_rivals(own, v, R, y, weight, phi, met, n_present, share, table, work, s
         else:
             capped[n_capped] = d
             n_capped += 1
-    _fill_pair(free, g_free, -1, 1.0, R, phi, table, row, left[0])
+    _fill_pair((free, g_free), (-1, 1.0, R), phi, table, row, left[0])
     for u in range(R + 1):
         for i in range(R + 1 - u):
             right[n_capped, u, i] = 1.0 if u + i == 0 else 0.0
     for m in range(n_capped):
         d = capped[m]
         y_d = y if share or d > own else 0.0
-        top = _fill_pair(met.prefix[d], met.group[d], v, y_d, R, phi, table, row, work.factor)
+        of_class = met.prefix[d], met.group[d]
+        top = _fill_pair(of_class, (v, y_d, R), phi, table, row, work.factor)
         _times_pair(left[m], work.factor, top, R, left[m + 1])
     for m in range(n_capped - 1, -1, -1):
         d = capped[m]
         y_d = y if share or d > own else 0.0
-        top = _fill_pair(met.prefix[d], met.group[d], v, y_d, R, phi, table, row, work.factor)
+        of_class = met.prefix[d], met.group[d]
+        top = _fill_pair(of_class, (v, y_d, R), phi, table, row, work.factor)
         _times_pair(right[m + 1], work.factor, top, R, right[m])
         _times_pair(left[m], right[m + 1], R, R, work.rest)
         _hold_pair(met.prefix[d], met.group[d], top, R, work)
         _add_found(d, R, weight, work, shares)
-    _fill_pair(free, g_free, -1, 1.0, R, phi, table, row, work.factor)
+    _fill_pair((free, g_free), (-1, 1.0, R), phi, table, row, work.factor)
     for u in range(R + 1):
         for i in range(R + 1 - u):
             work.rest[u, i] = right[0, u, i]
@@ -366,7 +379,7 @@ def group_shares(own, k, phi, met, n_present, votes, work, shares):
             binomial_row(g_own, v, phi, work.own)
             for beta in range(len(work.own)):
                 work.own[beta] = work.own[beta] * table[n_own, v - beta] if beta <= v else 0.0
-            _add_rivals(own, v, R, y, weight, phi, met, n_present, share, table, work, shares)
+            _add_rivals((own, v, R, y), weight, phi, met, n_present, votes, work, shares)
             for beta in range(v + 1):
                 for i in range(R + 1):
                     won = weight * work.own[beta] * work.rest[R - i, i]

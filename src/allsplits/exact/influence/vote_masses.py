@@ -73,7 +73,7 @@ class MajorityInfluences:
         for line, prefixes in zip(masses, (whole, less), strict=True):
             line[prefixes.ks, : prefixes.depth + 1] = prefixes.masses
         # A prefix also tells what the one before it is worth without one of its items.
-        needed: NDArray[np.bool_] = np.asarray(masses > 0).any(axis=0)
+        needed = np.logical_or(masses[0] > 0, masses[1] > 0)
         needed[:, 1:] |= masses[1, :, :-1] > 0
         table = VoteTable(Prefixes(np.array([most]), masses[0, :1], whole.missing, depth))
         rule = Rule(False, self.options.average, self.options.share)
