@@ -106,13 +106,27 @@ class SampleValues:
         columns = {"group": names, "samples": sizes, "value": sums, "mean": sums / sizes}
         return make_frame({name: each[order] for name, each in columns.items()}, backend)
 
-    @cached_property
+    @property
     def influence(self) -> csc_array:
         """Who teaches whom: ``influence[r, i]`` is what sample r does for question i.
 
-        Computed when it is first asked for. Neighbours that are too far from a question to be told
-        apart are not stored: each of them does next to nothing.
+        Computed when it is first asked for. Samples that are too far from a question to be told
+        apart are not stored; what each of them does is in `far_influence`.
         """
+        return self._influences[0]
+
+    @property
+    def far_influence(self) -> Floats:
+        """What a sample does for each question, if it is too far away to be in `influence`.
+
+        One line for each question; one column for all samples, or one for each class where the law
+        draws from each class. It is 0 where sets of all sizes are possible; under training sets of
+        one size a far sample takes the place of a nearer one.
+        """
+        return self._influences[1]
+
+    @cached_property
+    def _influences(self) -> tuple[csc_array, Floats]:
         return self._known_source("influence").influence()
 
     def culprits(self, question: int, n: int = 5) -> NDArray[np.intp]:

@@ -50,8 +50,12 @@ class Source:
         self.neighbors.keep_if_small()
         return run_solver(self.neighbors, self.asked.question, solve_values(self.asked))
 
-    def influence(self) -> csc_array:
-        """What each sample (row) does for each question (column), where it is near."""
+    def influence(self) -> tuple[csc_array, NDArray[np.float64]]:
+        """(what each sample does for each question where it is near, what others do).
+
+        Rows of the first are samples, columns are questions; the second has a line for each
+        question, and a column for all samples or for those of each class.
+        """
         asked = self.asked
         if isinstance(asked.law, GroupLaw):
             raise UnsupportedError("influence is of samples; these are values of whole groups")
@@ -63,16 +67,21 @@ class Source:
             )
 
         def part(order: NeighborOrder, n_threads: int) -> tuple[NDArray[Any], ...]:
-            entries, _ = found.part(order, n_threads)
+            entries, far = found.part(order, n_threads)
             questions = np.arange(len(asked.codes))[own_rows(order)]
             columns = np.repeat(questions, np.diff(order.indptr))
-            return entries + found.constants[columns], order.flat_indices, columns
+            nobody = found.constants
+            return (
+                entries + nobody[columns], order.flat_indices, columns,
+                far + nobody[questions, None],
+            )  # fmt: skip
 
         blocks = self.neighbors.blocks(found.depth, part)
         parts = [each for block in blocks for each in block.parts]
-        values, rows, columns = (np.concatenate(each) for each in zip(*parts, strict=True))
+        values, rows, columns, far = (np.concatenate(each) for each in zip(*parts, strict=True))
+        places = rows, columns - self._first_question
         shape = (asked.n_samples, self.n_questions)
-        return coo_array((values, (rows, columns - self._first_question)), shape=shape).tocsc()
+        return coo_array((values, places), shape=shape).tocsc(), far
 
     def scores_without(
         self, leaving: Sequence[NDArray[np.intp]], X_test: Any, y_test: Any
