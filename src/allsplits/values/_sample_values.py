@@ -92,7 +92,7 @@ def sample_values(
     >>> X, y = load_iris(return_X_y=True)
     >>> values = sample_values(KNeighborsClassifier(5), X, y, method="shapley")
     >>> values.worst(3)
-    array([106,  70, 119])
+    array([83, 72, 70])
     >>> round(float(values.values.sum()), 6)  # the leave-one-out accuracy
     0.966667
     """
