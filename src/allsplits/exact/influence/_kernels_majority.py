@@ -9,6 +9,9 @@ The second sum depends on r only through its class, so one running sum for each 
 does for all candidates: what it has when r is passed is taken off, what it has in the end is added.
 Prefixes that end in a tie group of several classes are averaged over its orders, with the struck
 candidate gone from the prefix before the group, or from the group.
+
+Compiled without reference counts (`_nrt=False`): nothing is allocated here, and counting references
+to the many arrays of the scratch takes three times as long as the votes.
 """
 
 from typing import NamedTuple
@@ -90,37 +93,39 @@ def new_strike_work(n_classes: int, k: int) -> StrikeWork:
     return StrikeWork(met, votes, shares, sums, ends, inside, np.empty((4, k + 1)), np.empty(k + 1))
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _end_prefix(own, j, n_present, votes, work):
     """What the prefix of length j, which is met, counts: (complete, without somebody far).
 
     sums and ends of each class get what it counts, shorter by one, without an item of the class.
     """
-    met, ends, single = work.met, work.ends, work.shares.single
+    met, ends, single, sums = work.met, work.ends, work.shares.single, work.sums
+    present, masses, far_masses = met.present, votes.whole, votes.less
+    low, high = votes.low, votes.high
     for e in range(n_present):
-        ends[met.present[e]] = 0.0
+        ends[present[e]] = 0.0
     whole, less = 0.0, 0.0
-    if j >= votes.whole.shape[1]:
+    if j >= masses.shape[1]:
         return whole, less
-    for k in range(votes.low[j], votes.high[j] + 1):
-        before = votes.less[k, j - 1] if j > k else 0.0
-        if votes.whole[k, j] == 0.0 and votes.less[k, j] == 0.0 and before == 0.0:
+    for k in range(low[j], high[j] + 1):
+        before = far_masses[k, j - 1] if j > k else 0.0
+        if masses[k, j] == 0.0 and far_masses[k, j] == 0.0 and before == 0.0:
             continue
         won = win_shares(own, j, k, met, n_present, votes, work.votes, work.shares)
-        whole += votes.whole[k, j] * won
-        less += votes.less[k, j] * won
+        whole += masses[k, j] * won
+        less += far_masses[k, j] * won
         if before > 0.0:
             before *= j / (j - float(k))
             for e in range(n_present):
-                c = met.present[e]
+                c = present[e]
                 ends[c] += before * max(won - single[c], 0.0)
     for e in range(n_present):
-        c = met.present[e]
-        work.sums[c] += ends[c]
+        c = present[e]
+        sums[c] += ends[c]
     return whole, less
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _fill_omegas(s, g, k, phi, votes, work):
     """work.omegas for the tie group of g items that follows s; whether any is positive."""
     table, depth = votes.ways.table, votes.whole.shape[1] - 1
@@ -140,7 +145,7 @@ def _fill_omegas(s, g, k, phi, votes, work):
     return some
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _pass_within(own, s, g, n_present, votes, work):
     """What prefixes within a tie group count: (complete, without somebody far).
 
@@ -174,20 +179,21 @@ def _pass_within(own, s, g, n_present, votes, work):
     return whole, less
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _meet(labels, met, n_present):
     """Count a tie group; how many classes are met, and whether the group has several."""
     mixed = False
+    prefix, group, present = met.prefix, met.group, met.present
     for c in labels:
-        if met.prefix[c] + met.group[c] == 0:
-            met.present[n_present] = c
+        if prefix[c] + group[c] == 0:
+            present[n_present] = c
             n_present += 1
-        met.group[c] += 1
+        group[c] += 1
         mixed = mixed or c != labels[0]
     return n_present, mixed
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _pass_mixed(own, s, labels, n_present, votes, work, sums, out):
     """Pass a tie group of several classes, which is met; sums = (complete, without) so far."""
     met, g, less = work.met, len(labels), sums[1]
@@ -202,35 +208,38 @@ def _pass_mixed(own, s, labels, n_present, votes, work, sums, out):
     return sums[0] + within[0] + end[0], less + within[1] + end[1]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _pass_alike(own, s, labels, n_present, votes, work, sums, out):
     """Pass items of one class one after the other; their order does not matter."""
-    met, c = work.met, labels[0]
+    met, c, of_classes = work.met, labels[0], work.sums
+    prefix, group = met.prefix, met.group
     whole, less = sums
-    met.group[c] = 0
+    group[c] = 0
     for e in range(len(labels)):
-        met.prefix[c] += 1
+        prefix[c] += 1
         of_whole, of_less = _end_prefix(own, s + e + 1, n_present, votes, work)
-        out[e] = less - work.sums[c]
+        out[e] = less - of_classes[c]
         whole += of_whole
         less += of_less
     return whole, less
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def majority_influences(rows, start, stop, votes, work, out, far):
     """out[entry] = what a candidate does for its row; far[i]: what one beyond the row does."""
-    met, depth = work.met, votes.whole.shape[1] - 1
+    met, depth, of_classes = work.met, votes.whole.shape[1] - 1, work.sums
+    prefix, group, average = met.prefix, met.group, votes.rule.average
+    tied, indptr, classes = rows.tied, rows.indptr, rows.labels
     for i in range(start, stop):
-        for c in range(len(met.prefix)):
-            met.prefix[c], met.group[c] = 0, 0
-            work.sums[c] = 0.0
-        own, position, row_end = rows.own[i], rows.indptr[i], rows.indptr[i + 1]
+        for c in range(len(prefix)):
+            prefix[c], group[c] = 0, 0
+            of_classes[c] = 0.0
+        own, position, row_end = rows.own[i], indptr[i], indptr[i + 1]
         n_present, s = np.int64(0), np.int64(0)
         sums = (0.0, 0.0)
         while s < depth and position < row_end:
-            end = group_end(rows.tied, position, row_end, votes.rule.average)
-            labels = rows.labels[position:end]
+            end = group_end(tied, position, row_end, average)
+            labels = classes[position:end]
             n_present, mixed = _meet(labels, met, n_present)
             here = out[position:end]
             if mixed:
@@ -240,7 +249,7 @@ def majority_influences(rows, start, stop, votes, work, out, far):
             s += end - position
             position = end
         far[i] = sums[0] - sums[1]
-        for e in range(rows.indptr[i], position):
-            out[e] = sums[0] - (out[e] + work.sums[rows.labels[e]])
+        for e in range(indptr[i], position):
+            out[e] = sums[0] - (out[e] + of_classes[classes[e]])
         for e in range(position, row_end):
             out[e] = far[i]

@@ -94,30 +94,33 @@ def new_share_work(n_classes: int, k: int) -> tuple[ShareWork, Shares]:
     return work, Shares(np.empty(n_classes), aligned_space(size), *lines)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _nodes(own, v, most, share, met, n_present):
     """Nodes needed for shared ties: r rivals that may have v votes give degree r."""
     if not share:
         return 1
     able = 0
+    prefix, group, present = met.prefix, met.group, met.present
     for e in range(n_present):
-        d = met.present[e]
-        if d != own and met.prefix[d] + met.group[d] >= v:
+        d = present[e]
+        if d != own and prefix[d] + group[d] >= v:
             able += 1
     return min(able, most // v) // 2 + 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _split_rivals(case, met, n_present, share, table, work):
     """(items of free rivals, number of capped ones, ways of those that may have no vote).
 
     Capped rivals are in work.capped, and what they may have in work.lines, up to work.tops votes.
     """
     own, v, R, y = case
+    prefix, present, lines = met.prefix, met.present, work.lines
+    capped, tops = work.capped, work.tops
     free, n_capped, silent = np.int64(0), np.int64(0), 1.0
     for e in range(n_present):
-        d = met.present[e]
-        items = met.prefix[d]
+        d = present[e]
+        items = prefix[d]
         if d == own or items == 0:
             continue
         y_d = y if share or d > own else 0.0
@@ -129,39 +132,39 @@ def _split_rivals(case, met, n_present, share, table, work):
             silent *= table[items, 0]
             continue
         for b in range(top + 1):
-            work.lines[n_capped, b] = table[items, b]
+            lines[n_capped, b] = table[items, b]
         if top == v:
-            work.lines[n_capped, v] *= y_d
-        work.capped[n_capped], work.tops[n_capped] = d, top
+            lines[n_capped, v] *= y_d
+        capped[n_capped], tops[n_capped] = d, top
         n_capped += 1
     return free, n_capped, silent
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _fill_products(free, n_capped, R, table, work):
     """work.before[m], work.behind[m]: products of the rivals before m, and from m on."""
-    before, behind = work.before, work.behind
+    before, behind, lines, tops = work.before, work.behind, work.lines, work.tops
     for t in range(R + 1):
         before[0, t] = table[free, t]
         behind[n_capped, t] = 0.0
     behind[n_capped, 0] = 1.0
     for m in range(n_capped):
-        top, line = work.tops[m], work.lines[m]
+        top = tops[m]
         for t in range(R + 1):
             total = 0.0
             for b in range(min(t, top) + 1):
-                total += line[b] * before[m, t - b]
+                total += lines[m, b] * before[m, t - b]
             before[m + 1, t] = total
     for m in range(n_capped - 1, -1, -1):
-        top, line = work.tops[m], work.lines[m]
+        top = tops[m]
         for t in range(R + 1):
             total = 0.0
             for b in range(min(t, top) + 1):
-                total += line[b] * behind[m + 1, t - b]
+                total += lines[m, b] * behind[m + 1, t - b]
             behind[m, t] = total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _add_capped(case, scale, met, n_present, share, table, work, shares):
     """Add what rivals have in winning sets.
 
@@ -169,47 +172,51 @@ def _add_capped(case, scale, met, n_present, share, table, work, shares):
     is worth y. `scale` is what such a set counts; returns their number, so scaled.
     """
     own, v, R, y = case
+    prefix, present, single = met.prefix, met.present, shares.single
+    before, behind, lines = work.before, work.behind, work.lines
+    capped, tops = work.capped, work.tops
     free, n_capped, silent = _split_rivals(case, met, n_present, share, table, work)
     reach = free
     for m in range(n_capped):
-        reach += work.tops[m]
+        reach += tops[m]
     won = 0.0
     if reach >= R:
         scale *= silent
         _fill_products(free, n_capped, R, table, work)
-        before, behind = work.before, work.behind
         won = scale * before[n_capped, R]
         for m in range(n_capped):
             held = 0.0
-            for b in range(1, work.tops[m] + 1):
+            for b in range(1, tops[m] + 1):
                 ways = 0.0
                 for t in range(R + 1 - b):
                     ways += before[m, t] * behind[m + 1, R - b - t]
-                held += b * work.lines[m, b] * ways
-            d = work.capped[m]
-            shares.single[d] += scale * held / met.prefix[d]
+                held += b * lines[m, b] * ways
+            d = capped[m]
+            single[d] += scale * held / prefix[d]
         if free > 0:
             held = 0.0
             for b in range(1, min(R, free) + 1):
                 held += b * table[free, b] * behind[0, R - b]
             held *= scale / free
             for e in range(n_present):
-                d = met.present[e]
-                if d != own and is_free(met.prefix[d], v, y if share or d > own else 0.0):
-                    shares.single[d] += held
+                d = present[e]
+                if d != own and is_free(prefix[d], v, y if share or d > own else 0.0):
+                    single[d] += held
     return won
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def win_shares(own, j, k, met, n_present, votes, work, shares):
     """P(own class wins k votes | the prefix of j items that is met).
 
     shares.single[c] = P(it wins, and a given item of class c votes).
     """
     table, share = votes.ways.table, votes.rule.share
+    nodes, weights = votes.ways.quadrature.nodes, votes.ways.quadrature.weights
+    prefix, present, single = met.prefix, met.present, shares.single
     for e in range(n_present):
-        shares.single[met.present[e]] = 0.0
-    n_own = met.prefix[own]
+        single[present[e]] = 0.0
+    n_own = prefix[own]
     others, both = j - n_own, table[j, k]
     total, of_own, of_rivals = 0.0, 0.0, 0.0
     for v in range(max(1, k - others), min(n_own, k) + 1):
@@ -225,23 +232,23 @@ def win_shares(own, j, k, met, n_present, votes, work, shares):
             won = 0.0
             order = _nodes(own, v, R, share, met, n_present)
             for q in range(order):
-                y = votes.ways.quadrature.nodes[order, q] if share else 1.0
-                weight = votes.ways.quadrature.weights[order, q] if share else 1.0
+                y = nodes[order, q] if share else 1.0
+                weight = weights[order, q] if share else 1.0
                 scale = weight * ways / both
                 case = (own, v, R, y)
                 won += _add_capped(case, scale, met, n_present, share, table, work, shares)
         total += won
         of_own += v * won
     for e in range(n_present):
-        d = met.present[e]
+        d = present[e]
         if d != own:
-            shares.single[d] += of_rivals
+            single[d] += of_rivals
         elif n_own > 0:
-            shares.single[d] = of_own / n_own
+            single[d] = of_own / n_own
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _times_pair(poly, factor, top, R, out):
     """out[u, i] = poly · factor for u + i ≤ R; the factor has u + i ≤ top."""
     for u in range(R + 1):
@@ -253,7 +260,7 @@ def _times_pair(poly, factor, top, R, out):
             out[u, i] = total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _fill_pair(of_class, limit, phi, table, row, factor):
     """factor[b, β]: ways of a class to have b votes from the prefix and β from the group.
 
@@ -273,7 +280,7 @@ def _fill_pair(of_class, limit, phi, table, row, factor):
     return top
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _hold_pair(items, tied, top, R, work):
     """work.found: what sets of R rivals' votes hold of one item of a class, by group votes.
 
@@ -295,7 +302,7 @@ def _hold_pair(items, tied, top, R, work):
                     found[1, i + beta] += ways * beta / tied
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _add_found(d, R, weight, work, shares):
     """Add work.found, for the own class's ways work.own, to the shares of class d."""
     for i in range(R + 1):
@@ -306,7 +313,7 @@ def _add_found(d, R, weight, work, shares):
                 shares.group[d, i + beta] += ways * work.found[1, i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _add_rivals(case, weight, phi, met, n_present, votes, work, shares):
     """Add the winning sets of a case, as in `_add_capped`; work.own are the own class's ways.
 
@@ -360,7 +367,7 @@ def _add_rivals(case, weight, phi, met, n_present, votes, work, shares):
             work.rest[u, i] = left[n_capped, u, i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def group_shares(own, k, phi, met, n_present, votes, work, shares):
     """Fill shares.wins, .prefix and .group for the tie group that is met, with its φ."""
     table, share, nodes = votes.ways.table, votes.rule.share, votes.ways.quadrature

@@ -160,9 +160,11 @@ def influences(asked: Asked) -> Influences:
     if asked.question.vote == "majority":
         every = MajorityInfluences(masses, asked.codes, asked.n_classes, asked.question.options)
         return Influences(depth, every, nobody, bound, 2 * seconds)
-    make = ranked_influences if asked.question.vote == "ranked" else mean_influences
-    seconds = 5e-9 * n * depth * (3 + depth // 2)
-    return Influences(depth, make(asked, masses), nobody, bound, seconds)
+    each = 5e-9 * n * depth
+    if asked.question.vote == "mean":
+        return Influences(depth, mean_influences(asked, masses), nobody, bound, 2 * each)
+    ranked = ranked_influences(asked, masses)
+    return Influences(depth, ranked, nobody, bound, each * (3 + depth // 2))
 
 
 def _constants(asked: Asked, empty: float) -> Floats:

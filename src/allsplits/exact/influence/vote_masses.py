@@ -5,7 +5,7 @@ own, so have means in rows without ties; recall@R, and means in rows with ties, 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,19 @@ from allsplits.exact.influence._kernels_majority import (
     majority_influences,
     new_strike_work,
 )
+from allsplits.exact.influence._kernels_mean import ErrorWeights, struck_errors
 from allsplits.exact.influence.asked import Asked
 from allsplits.exact.influence.rows import ListByList, ListVotes, RowInfluences
 from allsplits.exact.influence.sizes import MassPair, banzhaf_masses, law_masses, shapley_masses
 from allsplits.exact.kernel_types import Rows, Rule
+from allsplits.exact.laws.fixed_size._kernels_mean import TargetRows
 from allsplits.exact.laws.fixed_size._kernels_rivals import Ways
 from allsplits.exact.laws.fixed_size.majority import VoteTable
 from allsplits.exact.laws.fixed_size.mean import MeanErrors
 from allsplits.exact.laws.fixed_size.ranked import RankedVote
 from allsplits.exact.masses import Prefixes
 from allsplits.exact.question import Options, own_rows
+from allsplits.exact.strikes import struck_rows
 from allsplits.exact.ties import legendre_rules
 from allsplits.orders import NeighborOrder
 
@@ -103,7 +106,50 @@ def ranked_influences(asked: Asked, masses: MassPair) -> ListByList:
     )
 
 
-def mean_influences(asked: Asked, masses: MassPair) -> ListByList:
+@dataclass(frozen=True, eq=False)
+class MeanInfluences:
+    """Squared errors of means: one pass in rows without ties, `by_lists` in the others."""
+
+    masses: MassPair
+    targets: Floats
+    average: bool
+    by_lists: ListByList
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> RowInfluences:
+        """What the candidates of these rows do."""
+        own = self.targets[own_rows(order)]
+        rows = TargetRows(order.indptr, self.targets[order.flat_indices], order.tied, own)
+        entries, far = np.empty(len(rows.targets)), np.empty(len(own))
+        weights = self._weights()
+        map_row_ranges(
+            lambda start, stop: struck_errors(rows, start, stop, weights, entries, far),
+            len(own),
+            n_threads,
+        )
+        lengths = np.diff(order.indptr)
+        row_of = np.repeat(np.arange(len(own)), lengths)
+        tied = np.bincount(row_of[order.tied], minlength=len(own)) > 0
+        if self.average and tied.any():
+            numbers = np.flatnonzero(tied)
+            some = struck_rows(order, numbers, np.full(len(numbers), -1))
+            found = self.by_lists(replace(some, n_candidates=order.n_candidates), n_threads)
+            entries[tied[row_of]], far[tied] = found.entries, found.far[:, 0]
+        return RowInfluences(entries, far[:, None])
+
+    def _weights(self) -> ErrorWeights:
+        """A and B of all numbers of voters together, for complete lists and for the others."""
+        lines = np.zeros((4, self.masses.depth + 1))
+        for place, prefixes in ((0, self.masses.whole), (2, self.masses.less)):
+            j = np.arange(prefixes.depth + 1)
+            k = prefixes.ks[:, None]
+            both = (k - 1) / np.maximum(j - 1, 1)
+            each = prefixes.masses / (k * np.maximum(j, 1))
+            lines[place, : len(j)] = (each * (1 - both)).sum(axis=0)
+            lines[place + 1, : len(j)] = (each * both).sum(axis=0)
+        return ErrorWeights(*lines)
+
+
+def mean_influences(asked: Asked, masses: MassPair) -> MeanInfluences:
     """Squared errors of means."""
     average, targets = asked.question.options.average, asked.targets
     whole, less = (MeanErrors(targets, each, average) for each in (masses.whole, masses.less))
@@ -112,7 +158,8 @@ def mean_influences(asked: Asked, masses: MassPair) -> ListByList:
         lambda order, n_threads: -less(order, n_threads).sum(axis=1),
         1,
     )
-    return ListByList(votes, asked.codes, average, runs=False)
+    by_lists = ListByList(votes, asked.codes, average, runs=False)
+    return MeanInfluences(masses, targets, average, by_lists)
 
 
 def _plain_votes(
