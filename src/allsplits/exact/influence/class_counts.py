@@ -6,17 +6,20 @@ training with probability q_p = α_c/N_c there. Given that it is out, the compon
 in either case, the influence is (P - D)/q, q being the mean of q_p.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.influence.asked import Asked
-from allsplits.exact.influence.rows import ListByList, ListVotes
+from allsplits.exact.influence.rows import ListByList, ListVotes, RowInfluences, redo_rows
+from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.class_counts.draws import Pools
+from allsplits.exact.laws.class_counts.race import RaceVote
 from allsplits.exact.laws.class_counts.vote import ClassCountsVote
 from allsplits.exact.question import own_rows
+from allsplits.exact.strikes import Candidates
 from allsplits.orders import NeighborOrder
 
 Floats = NDArray[np.float64]
@@ -69,8 +72,44 @@ def _or_one(values: NDArray[Any]) -> NDArray[Any]:
     return np.where(values == 0, values + 1, values)
 
 
-def class_counts_influences(asked: Asked) -> tuple[ListByList, ClassCountsVote]:
-    """Equal votes or recall@R, list by list."""
+@dataclass(frozen=True, eq=False)
+class RaceInfluences:
+    """Votes of two classes: one pass in rows without ties between them, `by_lists` in the others.
+
+    Attributes
+    ----------
+    race : RaceVote
+    shares : array of shape (2, components, 2)
+        What a component counts if a candidate of a class (first) is out, by own class (last).
+    by_lists : ListByList
+    """
+
+    race: RaceVote
+    shares: Floats
+    by_lists: ListByList
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> RowInfluences:
+        """What the candidates of these rows do."""
+        codes, votes = self.by_lists.codes, self.by_lists.votes
+        own, gone = codes[own_rows(order)], codes[order.flat_indices]
+        row_of = np.repeat(np.arange(len(own)), np.diff(order.indptr))
+        rows = Rows(order.indptr, gone, order.tied, own)
+        # Every entry is a sample of its own: what striking it changes is found entry by entry.
+        each = Candidates(rows, np.arange(len(gone), dtype=np.int32), self.shares, len(gone))
+        struck = self.race.strikes(each, n_threads)
+        whole, far = votes.whole(order, n_threads), struck.bases[..., 0]
+        entries = whole[row_of] - far[row_of, gone] - struck.hits[:, 0]
+        found = RowInfluences(
+            entries * votes.factors[own[row_of], gone], (whole[:, None] - far) * votes.factors[own]
+        )
+        mixed = np.zeros(len(gone), dtype=bool)
+        mixed[1:] = order.tied[1:] & (gone[1:] != gone[:-1]) & self.by_lists.average
+        some = np.bincount(row_of[mixed], minlength=len(own)) > 0
+        return redo_rows(found, order, some, self.by_lists, n_threads)
+
+
+def class_counts_influences(asked: Asked) -> tuple[ListByList | RaceInfluences, ClassCountsVote]:
+    """Equal votes or recall@R: two classes as races, the others list by list."""
     found = contrast(asked, float)
     n_classes, pools = asked.n_classes, candidate_pools(asked)
     sizes = asked.class_sizes
@@ -97,4 +136,9 @@ def class_counts_influences(asked: Asked) -> tuple[ListByList, ClassCountsVote]:
 
     factors = 1 / _or_one(found.inside)
     votes = ListVotes(whole, less, factors, pools)
-    return ListByList(votes, asked.codes, question.options.average), vote
+    by_lists = ListByList(votes, asked.codes, question.options.average)
+    if n_classes != 2 or question.vote != "majority":
+        return by_lists, vote
+    race = RaceVote(vote.pools, [asked.k], question.options.share)
+    shares = np.ascontiguousarray(found.less.transpose(2, 0, 1))
+    return RaceInfluences(race, shares, by_lists), vote

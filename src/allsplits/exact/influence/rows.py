@@ -5,7 +5,7 @@ candidate is struck (`strikes`).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -126,3 +126,21 @@ class ListByList:
             near = struck_rows(order, numbers, np.full(len(numbers), -1))
             far[numbers, classes] = self.votes.less(near, classes, n_threads)
         return far
+
+
+def redo_rows(
+    found: RowInfluences,
+    order: NeighborOrder,
+    some: NDArray[np.bool_],
+    part: ListByList,
+    n_threads: int,
+) -> RowInfluences:
+    """What was found, with the rows `some` computed list by list instead."""
+    numbers = np.flatnonzero(some)
+    if len(numbers) == 0:
+        return found
+    rows = struck_rows(order, numbers, np.full(len(numbers), -1))
+    again = part(replace(rows, n_candidates=order.n_candidates), n_threads)
+    found.entries[np.repeat(some, np.diff(order.indptr))] = again.entries
+    found.far[some] = again.far
+    return found

@@ -13,7 +13,7 @@ from allsplits.exact.influence.class_counts import (
     contrast,
 )
 from allsplits.exact.influence.groups import check_groups_left_out
-from allsplits.exact.influence.rows import InfluencePart
+from allsplits.exact.influence.rows import InfluencePart, ListByList
 from allsplits.exact.influence.sizes import MassPair, law_weights
 from allsplits.exact.influence.soft import SoftShapley
 from allsplits.exact.influence.vote_masses import (
@@ -150,8 +150,9 @@ def influences(asked: Asked) -> Influences:
         part, vote = class_counts_influences(asked)
         depth = min(vote.depth + 1, N)
         each = 1.25 * asked.question.options.tol + vote.rounding
-        bound = 2 * each * float(part.votes.factors.max())
-        seconds = vote.seconds() * (3 + depth // 2)
+        by_lists = part if isinstance(part, ListByList) else part.by_lists
+        bound = 2 * each * float(by_lists.votes.factors.max())
+        seconds = vote.seconds() * (3 + (depth // 2 if part is by_lists else 2))
         return Influences(depth, part, np.zeros(len(asked.codes)), bound, seconds)
     masses = masses_of(asked)
     depth = min(masses.depth, N)

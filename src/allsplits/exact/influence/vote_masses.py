@@ -5,7 +5,7 @@ own, so have means in rows without ties; recall@R, and means in rows with ties, 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from allsplits.exact.influence._kernels_majority import (
 )
 from allsplits.exact.influence._kernels_mean import ErrorWeights, struck_errors
 from allsplits.exact.influence.asked import Asked
-from allsplits.exact.influence.rows import ListByList, ListVotes, RowInfluences
+from allsplits.exact.influence.rows import ListByList, ListVotes, RowInfluences, redo_rows
 from allsplits.exact.influence.sizes import MassPair, banzhaf_masses, law_masses, shapley_masses
 from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.fixed_size._kernels_mean import TargetRows
@@ -28,7 +28,6 @@ from allsplits.exact.laws.fixed_size.mean import MeanErrors
 from allsplits.exact.laws.fixed_size.ranked import RankedVote
 from allsplits.exact.masses import Prefixes
 from allsplits.exact.question import Options, own_rows
-from allsplits.exact.strikes import struck_rows
 from allsplits.exact.ties import legendre_rules
 from allsplits.orders import NeighborOrder
 
@@ -126,15 +125,10 @@ class MeanInfluences:
             len(own),
             n_threads,
         )
-        lengths = np.diff(order.indptr)
-        row_of = np.repeat(np.arange(len(own)), lengths)
-        tied = np.bincount(row_of[order.tied], minlength=len(own)) > 0
-        if self.average and tied.any():
-            numbers = np.flatnonzero(tied)
-            some = struck_rows(order, numbers, np.full(len(numbers), -1))
-            found = self.by_lists(replace(some, n_candidates=order.n_candidates), n_threads)
-            entries[tied[row_of]], far[tied] = found.entries, found.far[:, 0]
-        return RowInfluences(entries, far[:, None])
+        row_of = np.repeat(np.arange(len(own)), np.diff(order.indptr))
+        tied = np.bincount(row_of[order.tied & self.average], minlength=len(own)) > 0
+        found = RowInfluences(entries, far[:, None])
+        return redo_rows(found, order, tied, self.by_lists, n_threads)
 
     def _weights(self) -> ErrorWeights:
         """A and B of all numbers of voters together, for complete lists and for the others."""

@@ -63,6 +63,18 @@ def test_one_pass_gives_what_every_list_gives(n_classes, k, cv, tied, label_ties
     assert np.abs(other.entries).max() > 0.05
 
 
+@pytest.mark.parametrize("k", [1, 4, 5])
+@pytest.mark.parametrize("tied", [False, True], ids=["untied", "tied"])
+def test_races_of_two_classes_give_what_every_list_gives(k, tied):
+    X, y = random_data(150, 2, tied)
+    asked = sample_values(KNeighborsClassifier(k), X, y, cv=5).source.asked
+    found = influences(asked)
+    order = order_neighbors(X, depth=found.depth)
+    one, other = found.part(order, 1), found.part.by_lists(order, 1)
+    np.testing.assert_allclose(one.entries, other.entries, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(one.far, other.far, rtol=0, atol=1e-13)
+
+
 def of_sizes(weights, N, k):
     """Masses of prefixes by number of voters, one size after the other."""
     masses = np.zeros((k + 1, N + 1))
