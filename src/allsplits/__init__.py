@@ -8,9 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # These rooms offer public names only; the two below have names for other rooms as well.
+    # Rooms with * offer public names only; the others have names for other rooms as well.
     from allsplits.active import *  # noqa: F403
     from allsplits.boosting import *  # noqa: F403
+    from allsplits.exact import SplitSpread as SplitSpread
     from allsplits.lazy import *  # noqa: F403
     from allsplits.model_selection import *  # noqa: F403
     from allsplits.orders import NeighborOrder as NeighborOrder
@@ -34,10 +35,11 @@ __version__ = "0.1.0"
 _OFFERED = {
     "active": "ActiveLearner CommitteeQuery Simulation simulate",
     "boosting": "Loss ThetaScores Trust UNNClassifier UNNClassifierCV",
+    "exact": "SplitSpread",
     "lazy": "LazyRegressor LocalModels LocalPaths local_constant_path",
     "model_selection": (
-        "Comparison Curve Evaluation Interval KNeighborsClassifierCV KNeighborsRegressorCV "
-        "cmc_curve compare evaluate learning_curve validation_curve"
+        "Audit Comparison Curve Evaluation Interval KNeighborsClassifierCV KNeighborsRegressorCV "
+        "Standings audit_split cmc_curve compare evaluate learning_curve validation_curve"
     ),
     "orders": "NeighborOrder SearchReport order_from_graph order_from_index order_neighbors",
     "plots": (
@@ -46,7 +48,7 @@ _OFFERED = {
     ),
     "prototypes": (
         "CondensedReduced FastCondensed GreedyClassQuery IncrementalHistory "
-        "IncrementalNNClassifier ThinningClassQuery VoronoiComplexity voronoi_complexity"
+        "IncrementalNNClassifier ShareClassQuery VoronoiComplexity voronoi_complexity"
     ),
     "reports": "Report report",
     "splits": "Bernoulli Bootstrap ClassCounts Episodes FixedSize",

@@ -179,6 +179,24 @@ def test_other_commands_refuse_too(table):
     short = table("a,b\n1,2\n", "short.csv")
     error = refused("compare", good, "-t", "y", "--other-features", short)
     assert "1 rows for 12" in error
+    other = table(GOOD, "other.csv")
+    error = refused("compare", good, other, short, "-t", "y")
+    assert "short.csv must have the rows of" in error
+    assert "1 rows for 12" in error
+    assert "for two models; got 3 files" in refused(
+        "compare", good, other, short, "-t", "y", "--other-k", "2"
+    )
+    assert "named once" in refused("compare", good, other, other, "-t", "y")
+    assert "standard input" in refused("compare", good, "-", "-t", "y")
+
+
+def test_files_of_shuffled_rows_are_not_compared(table):
+    good = table(GOOD)
+    first, *lines = GOOD.strip().splitlines()
+    turned = table("\n".join([first, *reversed(lines)]), "turned.csv")
+    error = refused("compare", good, turned, "-t", "y")
+    assert "in order" in error
+    assert "another y in row" in error
 
 
 def test_no_command_shows_the_help_and_a_wrong_one_is_named():

@@ -208,6 +208,44 @@ def test_compare_two_sets_of_features(iris, tmp_path):
     assert found["decided"] is expected.decided
 
 
+@pytest.fixture
+def files(iris, tmp_path):
+    """Features of the same rows; only the first file has the target."""
+    tables = {"sepals.npy": X[:, :2], "petals.npy": X[:, 2:]}
+    for name, table in tables.items():
+        np.save(tmp_path / name, table)
+    return [iris, *(tmp_path / name for name in tables)]
+
+
+def test_compare_many_files(files):
+    done = run("compare", *files, "-t", "species", "--json", "-k", "3", "--confidence", "0.9")
+    evaluations = [evaluate(KNeighborsClassifier(3), Z, Y) for Z in (X, X[:, :2], X[:, 2:])]
+    names = [str(file) for file in files]
+    expected = compare(*evaluations, names=names, confidence=0.9)
+    found = json.loads(done.out)
+    assert found["best"] == expected.best
+    assert found["tied_for_first"] == list(expected.tied_for_first)
+    assert found["decided"] is expected.decided
+    for row, i in zip(found["models"], expected.best_first, strict=True):
+        assert row["model"] == names[i]
+        assert row["score"] == pytest.approx(expected.scores[i], abs=1e-12)
+        ends = row["difference_interval"]
+        assert (ends["low"], ends["high"]) == pytest.approx(tuple(expected.differences[i]))
+        assert row["tied_for_first"] == expected.is_tied[i]
+    text = run("compare", *files, "-t", "species", "-k", "3").out
+    assert text.count("behind") == 1
+    assert text.count("tied ") == 2
+    assert "Tied for first" in text
+
+
+def test_compare_two_files_is_compare_with_other_features(files):
+    named = run("compare", *files[:2], "-t", "species").out
+    option = run("compare", files[0], "-t", "species", "--other-features", files[1]).out
+    assert named == option
+    both = run("compare", *files[:2], "-t", "species", "--other-features", files[2]).out
+    assert "petals.npy" in both
+
+
 def test_demo_writes_the_report_and_prints_where(tmp_path):
     done = run("demo", tmp_path / "here")
     page = tmp_path / "here" / "report.html"

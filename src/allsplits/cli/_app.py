@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from allsplits import __version__
+from allsplits.cli.audit import audit
 from allsplits.cli.compare import compare
 from allsplits.cli.condense import condense
 from allsplits.cli.curve import curve
@@ -20,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (evaluate, curve, compare, values, query, merge, condense, demo):
+for command in (evaluate, curve, compare, audit, values, query, merge, condense, demo):
     app.command()(command)
 
 

@@ -33,6 +33,7 @@ class Source:
     standardize: bool = False
     drop_missing: bool = False
     row_names: str | None = None
+    split: str | None = None
 
     def choices(self, metric: str = "minkowski") -> Choices:
         """How to turn columns into numbers."""
@@ -47,6 +48,7 @@ class Source:
             drop_missing=self.drop_missing,
             allow_nan=metric == "nan_euclidean",
             names=self.row_names,
+            split=self.split,
         )
 
 

@@ -36,6 +36,7 @@ class Choices:
     drop_missing: bool = False
     allow_nan: bool = False
     names: str | None = None  # the column that names rows
+    split: str | None = None  # the column that says who trains and who tests
     lenient: bool = False  # of a second file: columns it does not have need not be dropped
 
 
@@ -66,8 +67,11 @@ def prepare(
 
     notes: list[str] = []
     target = None if target is None else find_column(frame, "--target", target)
-    groups = None if groups is None else find_column(frame, "--cv groups:", groups)
+    option = "--groups" if choices.split is not None else "--cv groups:"
+    groups = None if groups is None else find_column(frame, option, groups)
     names = None if choices.names is None else find_column(frame, "--id", choices.names)
+    if choices.split is not None:
+        find_column(frame, "--split", choices.split)
     one_hot = listed(frame, "--one-hot", choices.one_hot, lenient=choices.lenient)
     features = _features(frame, target, groups, choices, one_hot)
     needed = [c for c in features if not choices.allow_nan or c in one_hot]
@@ -113,7 +117,9 @@ def _features(
         raise InvalidInputError(f"--drop and --one-hot are for features; {target!r} is the target")
     if target is not None and target == choices.names:
         raise InvalidInputError(f"--id must not be the target; got {target!r} for both")
-    others = {target, groups, choices.names, *drop}
+    if target is not None and target == choices.split:
+        raise InvalidInputError(f"--split must not be the target; got {target!r} for both")
+    others = {target, groups, choices.names, choices.split, *drop}
     features = [column for column in frame.columns if column not in others]
     if not features:
         raise InvalidInputError("there must be at least one column of features; none is left")

@@ -1,10 +1,10 @@
-"""`allsplits compare`: whether one model is better than another on this data."""
+"""`allsplits compare`: which model is better on this data: of two, or of many files."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -14,14 +14,23 @@ from allsplits.cli._load import Labelled, Source, load
 from allsplits.cli._model import Model
 from allsplits.cli._parse import Cv, parse_cv
 from allsplits.cli._prepare import prepare
-from allsplits.cli._read import read_table
+from allsplits.cli._read import STDIN, read_table
 from allsplits.cli._screen import Screen, Table
 from allsplits.cli._target import TargetKind
 from allsplits.cli.evaluate import evaluation_document
 from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    from allsplits.model_selection import Comparison
+    from allsplits.model_selection import Comparison, Evaluation, Interval, Standings
+
+
+class _Contender(NamedTuple):
+    """A model on a file, with its number of neighbours and what it is called."""
+
+    model: Model
+    labelled: Labelled
+    k: int
+    name: str
 
 
 @reads_table("row_names")
@@ -29,6 +38,14 @@ def compare(
     screen: Screen,
     source: Source,
     *,
+    others: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[OTHERS]...",
+            help="Other files of the same rows, in order: features of other models (embeddings).",
+            show_default=False,
+        ),
+    ] = None,
     k: options.KNeighbors = 5,
     other_k: Annotated[
         int | None,
@@ -56,53 +73,114 @@ def compare(
     ] = 0.95,
     json: options.Json = False,
 ) -> None:
-    """Compare two models on the same rows.
+    """Compare models on the same rows: two, or many files.
 
-    The other model has what --other-… says and is the same as the first in all else. Both are
-    averaged over all splits; the interval is the sampling noise of the paired difference.
+    Two: the other model has what --other-… says, or the features of OTHERS, and is the same as the
+    first in all else. The interval is the sampling noise of the paired difference.
+
+    Many: each file in OTHERS is a model of its own. Those that could be best are tied for first;
+    the intervals hold for all of them at once. All models are averaged over all splits.
 
     \b
     Examples:
       allsplits compare flowers.csv --target species --k 1 --other-k 15
       allsplits compare flowers.csv -t species --other-metric manhattan
-      allsplits compare old.npy --labels labels.csv --other-features new.npy
+      allsplits compare resnet.npy clip.npy dino.npy --labels labels.csv
     """
     first = Model(metric, weights, p, scoring)
     second = Model(other_metric or metric, other_weights or weights, p, scoring)
     way = parse_cv(cv)
-    if (k, first) == (other_k or k, second) and other_features is None:
-        raise InvalidInputError(
-            "give the other model one of --other-k, --other-metric, --other-weights or "
-            "--other-features that differs from the first"
-        )
+    files = [*(others or ()), *(() if other_features is None else (other_features,))]
+    differs = (k, first) != (other_k or k, second)
+    _check_files(source.file, files, differs)
     labelled = load(screen, source, task, metric=metric, groups=way.column if way else None)
-    other = labelled
-    if other_features is not None:
-        other = _other_features(screen, source, labelled, other_features, second.metric)
-    models = (first, labelled, k), (second, other, other_k or k)
-    found = _compared(screen, way, models, confidence)
-    notes = list(dict.fromkeys([*labelled.data.notes, *other.data.notes]))
+    found = [_Contender(first, labelled, k, source.file)]
+    for file in files or [source.file]:
+        features = labelled
+        if files:
+            features = _other_features(screen, source, labelled, file, second.metric)
+        found.append(_Contender(second, features, other_k or k, file))
+    evaluations = _evaluated(screen, way, found)
+    notes = list(dict.fromkeys(note for one in found for note in one.labelled.data.notes))
     screen.note(*notes)
-    file = source.file
-    names = _names(file, k, first), _names(other_features or file, other_k or k, second)
-    if json:
-        screen.json(_document(labelled, found, names, notes))
+    if len(found) > 2:
+        _answer_many(screen, found, evaluations, confidence, notes if json else None)
     else:
-        _show(screen, labelled, found, names)
+        _answer_two(screen, found, evaluations, confidence, notes if json else None)
 
 
-def _compared(
-    screen: Screen, way: Cv | None, models: Sequence[tuple[Model, Labelled, int]], confidence: float
-) -> Comparison:
-    """Both evaluated, then compared."""
-    evaluations = []
-    for model, labelled, k in models:
-        task = model.task(screen, labelled, way, k)
-        with screen.noting(labelled.data.notes):
-            evaluations.append(task.evaluate())
+def _check_files(first: str, files: Sequence[str], differs: bool) -> None:
+    """Raise unless the models differ, each of several files being one."""
+    if not files and not differs:
+        raise InvalidInputError(
+            "give other files of the same rows to compare with, or the other model one of "
+            "--other-k, --other-metric, --other-weights or --other-features that differs from the "
+            "first"
+        )
+    if len(files) > 1 and differs:
+        raise InvalidInputError(
+            "--other-k, --other-metric and --other-weights are for two models; got "
+            f"{1 + len(files)} files"
+        )
+    named = [first, *files]
+    twice = next((file for file in files if named.count(file) > 1), None)
+    if twice is not None and not (len(files) == 1 and differs):
+        raise InvalidInputError(f"each file must be named once; got {twice} more than once")
+    if STDIN in files:
+        raise InvalidInputError("only the first file may be standard input (-)")
+
+
+def _evaluated(
+    screen: Screen, way: Cv | None, contenders: Sequence[_Contender]
+) -> list[Evaluation]:
+    found = []
+    for one in contenders:
+        task = one.model.task(screen, one.labelled, way, one.k)
+        with screen.noting(one.labelled.data.notes):
+            found.append(task.evaluate())
+    return found
+
+
+def _answer_two(
+    screen: Screen,
+    contenders: Sequence[_Contender],
+    evaluations: Sequence[Evaluation],
+    confidence: float,
+    notes: list[str] | None,
+) -> None:
+    """The difference of two, as JSON where there are notes for it."""
     from allsplits import compare as compare_evaluations
 
-    return compare_evaluations(*evaluations, confidence=confidence)
+    first, second = evaluations
+    found = compare_evaluations(first, second, confidence=confidence)
+    labelled = contenders[0].labelled
+    names = [f"{one.name}, k = {one.k}, {_in_words(one.model)}" for one in contenders]
+    if notes is None:
+        _show(screen, labelled, found, names)
+    else:
+        screen.json(_document(labelled, found, names, notes))
+
+
+def _answer_many(
+    screen: Screen,
+    contenders: Sequence[_Contender],
+    evaluations: Sequence[Evaluation],
+    confidence: float,
+    notes: list[str] | None,
+) -> None:
+    """Who of many is first, as JSON where there are notes for it."""
+    from allsplits import compare as compare_evaluations
+
+    names = [one.name for one in contenders]
+    first, second, third, *more = evaluations
+    found = compare_evaluations(first, second, third, *more, names=names, confidence=confidence)
+    labelled = contenders[0].labelled
+    if notes is None:
+        screen.line(labelled.sentence())
+        screen.print()
+        _show_standings(screen, found, f"k = {contenders[0].k}, {_in_words(contenders[0].model)}")
+    else:
+        screen.json(_standings_document(labelled, found, notes))
 
 
 def _other_features(
@@ -113,9 +191,10 @@ def _other_features(
         frame = read_table(file, None, source.header)
     if len(frame) != labelled.data.n_rows:
         raise InvalidInputError(
-            f"--other-features must have the rows of {source.file}, in order; got {len(frame):,} "
+            f"{file} must have the rows of {source.file}, in order; got {len(frame):,} "
             f"rows for {labelled.data.n_rows:,}"
         )
+    _check_same_target(frame, labelled, file, source.file)
     choices = source.choices(metric)
     # the second file may repeat the target; as a feature it would give everything away
     dropped = (labelled.target, *choices.drop)
@@ -125,29 +204,88 @@ def _other_features(
     return replace(labelled, data=replace(data, groups=labelled.data.groups, rows=rows))
 
 
-def _names(file: str, k: int, model: Model) -> str:
-    return f"{file}, k = {k}, {model.metric}, {model.weights} weights"
+def _check_same_target(frame: Any, labelled: Labelled, file: str, first: str) -> None:
+    """Raise if the other file has the target, too, and it says that rows are in another order."""
+    if labelled.target not in frame.columns:
+        return
+    rows = labelled.data.rows.tolist()
+    theirs, ours = frame[rows][labelled.target], labelled.data.frame[labelled.target]
+    for row, a, b in zip(rows, ours.to_list(), theirs.to_list(), strict=True):
+        if b is not None and str(a) != str(b):
+            raise InvalidInputError(
+                f"{file} must have the rows of {first}, in order; got another {labelled.target} in "
+                f"row {row} (counted from 0): {b} instead of {a}"
+            )
+
+
+def _in_words(model: Model) -> str:
+    return f"{model.metric}, {model.weights} weights"
+
+
+def _ends(interval: Interval) -> dict[str, float]:
+    return {"low": interval.low, "high": interval.high, "confidence": interval.confidence}
 
 
 def _document(
-    labelled: Labelled, found: Comparison, names: tuple[str, str], notes: list[str]
+    labelled: Labelled, found: Comparison, names: Sequence[str], notes: list[str]
 ) -> dict[str, Any]:
-    interval = found.interval
     return {
         "data": labelled.document(),
         "difference": found.difference,
         "error_bound": found.error_bound,
-        "interval": {
-            "low": interval.low, "high": interval.high, "confidence": interval.confidence
-        },
+        "interval": _ends(found.interval),
         "decided": found.decided,
         "first": {"model": names[0], **evaluation_document(found.first)},
         "second": {"model": names[1], **evaluation_document(found.second)},
         "notes": notes,
-    }  # fmt: skip
+    }
 
 
-def _show(screen: Screen, labelled: Labelled, found: Comparison, names: tuple[str, str]) -> None:
+def _standings_document(labelled: Labelled, found: Standings, notes: list[str]) -> dict[str, Any]:
+    return {
+        "data": labelled.document(),
+        "best": found.best,
+        "tied_for_first": list(found.tied_for_first),
+        "decided": found.decided,
+        "models": [
+            {
+                "model": found.names[i],
+                "difference": found.differences[i].estimate,
+                "difference_interval": _ends(found.differences[i]),
+                "tied_for_first": bool(found.is_tied[i]),
+                **evaluation_document(found.evaluations[i]),
+            }
+            for i in found.best_first.tolist()
+        ],
+        "notes": notes,
+    }
+
+
+def _show_standings(screen: Screen, found: Standings, model: str) -> None:
+    columns = (found.scoring, "to the best other", "interval of that", "", "features")
+    table = Table(f"The same rows, the same splits: {model}", columns, right=(0, 1, 2))
+    for i in found.best_first.tolist():
+        one = found.differences[i]
+        place = ("tied" if not found.decided else "first") if found.is_tied[i] else "behind"
+        ends = f"{one.low:+.4f} to {one.high:+.4f}"
+        table.add(
+            f"{found.scores[i]:.6f}", f"{one.estimate:+.6f}", ends, place, found.names[i],
+            best=bool(found.is_tied[i]),
+        )  # fmt: skip
+    screen.print(table)
+    tied = found.tied_for_first
+    verdict = (
+        f"First alone: {tied[0]}."
+        if found.decided
+        else f"Tied for first, these rows do not part them: {', '.join(tied)}."
+    )
+    screen.print(
+        f"{verdict}\nIntervals are the sampling noise of this data set and hold all at once "
+        f"({found.confidence:.4g} confidence)."
+    )
+
+
+def _show(screen: Screen, labelled: Labelled, found: Comparison, names: Sequence[str]) -> None:
     screen.line(labelled.sentence())
     screen.print()
     columns = ("", found.first.scoring, "model")

@@ -4,6 +4,7 @@ import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
 from allsplits.exact.answer import Answer, ScoresWithout
 from allsplits.exact.masses import Column
 from allsplits.exact.neighbors import Neighbors
+from allsplits.exact.pairs.result import GivenSplit, SplitSpread
 from allsplits.exact.question import Exclusion, Options, Question
 from allsplits.exact.solve import SUPPORTED, solve, solver_for
 from allsplits.exact.voters import Voters
@@ -14,10 +15,12 @@ __all__ = [
     "Answer",
     "Column",
     "Exclusion",
+    "GivenSplit",
     "Neighbors",
     "Options",
     "Question",
     "ScoresWithout",
+    "SplitSpread",
     "VoteWeights",
     "Voters",
     "solve",

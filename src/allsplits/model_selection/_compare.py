@@ -1,31 +1,26 @@
-"""`compare`: the paired difference of two evaluations on the same samples.
+"""`compare`: the paired differences of evaluations on the same samples.
 
-Two metrics, two embeddings or two k are judged on the same rows, so what is hard for one is mostly
-hard for the other, and the difference is far better known than either score. Each sample moves the
-difference by what it moves the first score less what it moves the second; the interval is that of
-`Evaluation.interval`, from those.
+Metrics, embeddings or numbers of neighbours are judged on the same rows, so what is hard for one is
+mostly hard for the other, and the difference is far better known than either score. Each sample
+moves the difference by what it moves the first score less what it moves the second; the interval is
+that of `Evaluation.interval`, from those. Two have a `Comparison`, more have `Standings`.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
-from allsplits._validation import check_fraction, shown
-from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits._validation import check_fraction
+from allsplits.model_selection._comparable import check_comparable
 from allsplits.model_selection._evaluation import Evaluation
-from allsplits.model_selection._interval import (
-    Interval,
-    Moves,
-    make_interval,
-    sample_score_moves,
-    sampling_groups,
-)
+from allsplits.model_selection._interval import Interval, make_interval
+from allsplits.model_selection._standings import Standings, make_standings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +41,9 @@ class Comparison:
     first, second : Evaluation
         What was compared.
     sample_differences : ndarray of shape (n_samples,)
-        The difference of the sample scores (NaN where a law never holds the sample out).
+        The difference of the sample scores (NaN where the law never holds the sample out).
+    names : tuple of str
+        What the two are called.
     """
 
     difference: float
@@ -55,11 +52,19 @@ class Comparison:
     first: Evaluation
     second: Evaluation
     sample_differences: NDArray[np.float64]
+    names: tuple[str, ...]
 
     @property
     def decided(self) -> bool:
         """Whether the interval leaves out zero."""
         return 0.0 not in self.interval
+
+    @property
+    def tied_for_first(self) -> tuple[str, ...]:
+        """The name of the better one, or both names where the interval holds zero."""
+        if not self.decided:
+            return self.names
+        return (self.names[0 if self.difference > 0 else 1],)
 
     @property
     def n_better(self) -> int:
@@ -95,36 +100,62 @@ class Comparison:
     def __repr__(self) -> str:
         low, high = self.interval
         verdict = "decided" if self.decided else "not decided by these samples"
+        named = "" if self.names == ("1", "2") else f"{self.names[0]} less {self.names[1]}: "
         return (
-            f"Comparison({self.first.scoring} {self.difference:+.6f}, "
+            f"Comparison({named}{self.first.scoring} {self.difference:+.6f}, "
             f"{self.interval.confidence:.4g} interval {low:+.4f} to {high:+.4f}: {verdict}; "
             f"better on {self.n_better}, worse on {self.n_worse} of "
             f"{len(self.sample_differences)} samples)"
         )
 
 
+@overload
 def compare(
-    evaluation_a: Evaluation, evaluation_b: Evaluation, *, confidence: float = 0.95
-) -> Comparison:
-    """Compare two evaluations of the same samples: first less second, with its interval.
+    first: Evaluation, second: Evaluation, /, *,
+    names: Iterable[str] | None = None, confidence: float = 0.95,
+) -> Comparison: ...  # fmt: skip
+@overload
+def compare(
+    first: Evaluation, second: Evaluation, third: Evaluation, /, *more: Evaluation,
+    names: Iterable[str] | None = None, confidence: float = 0.95,
+) -> Standings: ...  # fmt: skip
+@overload
+def compare(
+    *evaluations: Evaluation, names: Iterable[str] | None = None, confidence: float = 0.95
+) -> Comparison | Standings: ...
 
-    The difference is exact over all splits. The interval says how much it would move with another
-    data set from the same source: each sample is taken out of both, as in `Evaluation.interval`. It
-    does not know of choices made by the same scores: the best of many candidates looks better than
-    it is.
+
+def compare(
+    *evaluations: Evaluation, names: Iterable[str] | None = None, confidence: float = 0.95
+) -> Comparison | Standings:
+    """Compare evaluations of the same samples: the difference of two, or who of many is first.
+
+    Differences are exact over all splits. Intervals say how much they would move with another data
+    set from the same source: each sample is taken out of all evaluations at once, as in
+    `Evaluation.interval`.
+
+    Two evaluations have a `Comparison`: first less second, with its interval.
+
+    Three or more have `Standings`: which of them are tied for first, and how far each is from the
+    best of the others. These intervals hold all at once, so that to look at the best of many, after
+    seeing the scores, is no cheating: with the given confidence the one that is truly best is in
+    the tied group.
 
     Parameters
     ----------
-    evaluation_a, evaluation_b : Evaluation
-        Results of `evaluate` on the same samples, in the same order, with the same score: two
-        metrics, two embeddings, two numbers of neighbours.
+    *evaluations : Evaluation
+        Results of `evaluate` on the same samples, in the same order, with the same score and the
+        same cv: metrics, embeddings, numbers of neighbours.
+    names : iterable of str, default=None
+        What to call them, in order; None calls them "1", "2", and so on. A dictionary of
+        evaluations is compared by ``compare(*found.values(), names=found)``.
     confidence : float, default=0.95
-        Confidence of the interval, between 0 and 1.
+        Confidence of the intervals, between 0 and 1.
 
     Returns
     -------
-    Comparison
-        The difference with its interval, and the difference of every sample.
+    Comparison or Standings
+        Of two, or of more.
 
     Examples
     --------
@@ -137,65 +168,27 @@ def compare(
     >>> compare(scaled, raw)
     Comparison(accuracy +0.2..., 0.95 interval +0.1... to +0.3...: decided; better on ..., worse on
     ... of 178 samples)
+    >>> found = {
+    ...     k: evaluate(KNeighborsClassifier(int(k)), X / X.std(axis=0), y) for k in ("1", "5", "9")
+    ... }
+    >>> compare(raw, *found.values(), names=["raw", *found])
+    Standings(accuracy of 4 on 178 samples; tied for first with 0.95 confidence: 9 (0.96...), 5
+    (0.96...), 1 (0.95...); behind: raw (0.69...))
     """
-    _check_pair(evaluation_a, evaluation_b)
-    difference = evaluation_a.score - evaluation_b.score
-    bound = evaluation_a.error_bound + evaluation_b.error_bound
-    check_fraction("confidence", confidence)
+    called = check_comparable(evaluations, names)
+    level = check_fraction("confidence", confidence)
+    if len(evaluations) > 2:
+        return make_standings(evaluations, called, level)
+    first, second = evaluations
+    bound = first.error_bound + second.error_bound
+    difference = first.score - second.score
     interval = make_interval(
         difference,
-        _moves_of_difference(evaluation_a, evaluation_b),
-        confidence=confidence,
+        first.moves.less(second.moves),
+        confidence=level,
         method="combined",
         error_bound=bound,
         scoring="",
     )
-    differences = evaluation_a.sample_scores - evaluation_b.sample_scores
-    return Comparison(difference, interval, bound, evaluation_a, evaluation_b, differences)
-
-
-def _moves_of_difference(a: Evaluation, b: Evaluation) -> Moves:
-    """What each unit moves the difference by."""
-    groups = _common_groups(a, b)
-    first, second = a.moves, b.moves
-    if first.unit != second.unit:
-        first, second = (Moves(None, sample_score_moves(one, groups), "groups") for one in (a, b))
-    return first.less(second)
-
-
-def _check_pair(a: Any, b: Any) -> None:
-    for name, value in (("evaluation_a", a), ("evaluation_b", b)):
-        if not isinstance(value, Evaluation):
-            raise InvalidTypeError(
-                f"{name} must be an Evaluation, the result of evaluate(); got "
-                f"{type(value).__name__}"
-            )
-    if a.scoring != b.scoring:
-        raise InvalidInputError(
-            "evaluation_a and evaluation_b must have the same scoring; got "
-            f"{a.scoring!r} and {b.scoring!r}"
-        )
-    if len(a.y) != len(b.y) or not np.array_equal(a.y, b.y):
-        raise InvalidInputError(
-            "evaluation_a and evaluation_b must be of the same samples in the same order; got "
-            f"{len(a.y)} and {len(b.y)} samples"
-            + (" with different labels" if len(a.y) == len(b.y) else "")
-        )
-    if a.row_names is not None and b.row_names is not None:
-        moved = np.flatnonzero(a.row_names != b.row_names)
-        if len(moved) and Counter(a.row_names.tolist()) == Counter(b.row_names.tolist()):
-            raise InvalidInputError(
-                "evaluation_a and evaluation_b must be of the same samples in the same order; got "
-                f"row_names in another order, for example {shown(a.row_names[moved[0]])} and "
-                f"{shown(b.row_names[moved[0]])} in row {moved[0]}"
-            )
-
-
-def _common_groups(a: Evaluation, b: Evaluation) -> NDArray[Any] | None:
-    """Groups of whichever law has them; two laws of groups must have the same."""
-    first, second = sampling_groups(a), sampling_groups(b)
-    if first is not None and second is not None and not np.array_equal(first, second):
-        raise InvalidInputError(
-            "evaluation_a and evaluation_b must have the same groups; got two different groupings"
-        )
-    return first if first is not None else second
+    differences = first.sample_scores - second.sample_scores
+    return Comparison(difference, interval, bound, first, second, differences, called)

@@ -1,4 +1,4 @@
-"""Which of two is better: the differences of the samples, and the interval of their mean."""
+"""Which is better: of two, the differences of the samples; of many, who is tied for first."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.model_selection import Comparison, compare
+from allsplits.model_selection import Comparison, Standings, compare
 from allsplits.plots._base import Display, checked
-from allsplits.plots._style import ORANGE, SKY, axes_or_new, tick_integers
+from allsplits.plots._standings import draw_standings
+from allsplits.plots._style import ORANGE, SKY, axes_or_new, shortened, tick_integers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
 class ComparisonDisplay(Display):
     """On how many samples each of two is better and by how much, beside the mean difference.
 
-    Where the band of the interval leaves out zero, the samples decide between the two.
+    Where the band of the interval leaves out zero, the samples decide between the two. Of many, the
+    difference of each to the best of the others, those tied for first marked.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : Comparison or Standings
         Result of `compare`.
 
     Examples
@@ -37,28 +39,33 @@ class ComparisonDisplay(Display):
     'difference of accuracy'
     """
 
-    def __init__(self, comparison: Comparison) -> None:
-        self.comparison: Comparison = checked("comparison", comparison, Comparison)
+    def __init__(self, comparison: Comparison | Standings) -> None:
+        many = isinstance(comparison, Standings)
+        self.comparison: Comparison | Standings = (
+            comparison if many else checked("comparison", comparison, Comparison)
+        )
 
     @classmethod
-    def from_evaluations(
-        cls, evaluation_a: Any, evaluation_b: Any, *, ax: Any = None, **options: Any
-    ) -> Self:
+    def from_evaluations(cls, *evaluations: Any, ax: Any = None, **options: Any) -> Self:
         """Compare and draw; `options` are those of `compare`."""
-        return cls(compare(evaluation_a, evaluation_b, **options)).plot(ax)
+        return cls(compare(*evaluations, **options)).plot(ax)
 
     def _draw(self) -> None:
-        draw_comparison(self.comparison, self.ax_)
+        if isinstance(self.comparison, Standings):
+            draw_standings(self.comparison, self.ax_)
+        else:
+            draw_comparison(self.comparison, self.ax_)
 
 
 def draw_comparison(comparison: Comparison, ax: Axes | None = None) -> Axes:
     """Draw how the difference adds up, sample by sample; returns the Axes."""
     ax = axes_or_new(ax)
     added, difference = _contributions(comparison), comparison.difference
+    first, second = _names(comparison)
     total, top = np.concatenate([[0.0], np.cumsum(added)]), int(np.sum(added > 0))
     for part, sign, color, hatch in (
-        (slice(0, top + 1), "for the first", SKY, ""),
-        (slice(top, None), "for the second", ORANGE, "///"),
+        (slice(0, top + 1), f"for {first}", SKY, ""),
+        (slice(top, None), f"for {second}", ORANGE, "///"),
     ):
         height = total[part]
         ax.fill_between(
@@ -74,12 +81,19 @@ def draw_comparison(comparison: Comparison, ax: Axes | None = None) -> Axes:
     ax.axhline(0, color="black", linewidth=0.8)
     tick_integers(ax.xaxis)
     ax.set(
-        xlabel="samples on which the two differ, best for the first at the left",
+        xlabel=f"samples on which the two differ, best for {first} at the left",
         ylabel=f"difference of {comparison.first.scoring}",
-        title="first less second, sample by sample",
+        title=f"{first} less {second}, sample by sample",
     )
     ax.legend(loc="lower center")
     return ax
+
+
+def _names(comparison: Comparison) -> tuple[str, str]:
+    if comparison.names == ("1", "2"):
+        return "the first", "the second"
+    first, second = (shortened(name, 24) for name in comparison.names)
+    return first, second
 
 
 def _contributions(comparison: Comparison) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from allsplits import (
     IncrementalNNClassifier,
     LazyRegressor,
     UNNClassifier,
+    audit_split,
     cmc_curve,
     compare,
     evaluate,
@@ -140,7 +141,7 @@ def test_axes_of_integers_have_integer_ticks(moons):
         unn.trust().plot().xaxis,
         learner.fit(X, y).history_.plot().xaxis,
         voronoi_complexity(X[:4], y[:4]).plot().yaxis,
-        compare(same, same).plot().xaxis,
+        compare(same, evaluate(KNN, X, y)).plot().xaxis,
         *(ax.xaxis for ax in simulation.plot()),
     ]
     for axis in axes:
@@ -159,7 +160,7 @@ def test_the_confusion_matrix_is_that_of_the_evaluation(moons):
 
 def test_a_comparison_adds_up_to_the_difference(moons):
     X, y = moons
-    one, other = evaluate(KNN, X, y), evaluate(KNeighborsClassifier(1), X * [1, 3], y, cv=4)
+    one, other = evaluate(KNN, X, y), evaluate(KNeighborsClassifier(1), X * [1, 3], y)
     for a, b in ((one, other), (other, one)):
         made = ComparisonDisplay.from_evaluations(a, b, confidence=0.9)
         found = made.comparison
@@ -174,12 +175,56 @@ def test_a_comparison_adds_up_to_the_difference(moons):
     refused(lambda: ComparisonDisplay(one), "comparison", "Evaluation")
 
 
-def test_a_comparison_of_a_thing_with_itself_is_drawn(moons):
-    same = evaluate(KNN, *moons)
-    ComparisonDisplay.from_evaluations(same, same).figure_.canvas.draw()
+def test_a_comparison_without_a_difference_is_drawn(moons):
+    one, same = evaluate(KNN, *moons), evaluate(KNN, *moons)
+    ComparisonDisplay.from_evaluations(one, same).figure_.canvas.draw()
     X, y = load_diabetes(return_X_y=True)
     few, many = (evaluate(KNeighborsRegressor(k), X, y) for k in (1, 9))
     assert "neg_mean" in compare(few, many).plot().get_ylabel()
+
+
+def test_standings_are_drawn_best_first_with_the_tied_marked(moons):
+    X, y = moons
+    lost = np.random.default_rng(0).permutation(X)
+    found = {
+        name: evaluate(knn, Z, y)
+        for name, knn, Z in (("lost", KNN, lost), ("plain", KNN, X),
+                             ("a name that is far too long for the axis", KNN, X * [1, 1.5]))
+    }  # fmt: skip
+    made = ComparisonDisplay.from_evaluations(*found.values(), names=found, confidence=0.9)
+    standings = made.comparison
+    rows = [text.get_text() for text in made.ax_.get_yticklabels()]
+    assert rows[-1] == f"lost\n{found['lost'].score:.4f}"
+    assert max(len(row.split("\n")[0]) for row in rows) <= 28
+    drawn = {
+        (x, round(y)): line.get_markerfacecolor()
+        for line in made.ax_.get_lines()
+        if line.get_marker() in "os"
+        for x, y in line.get_xydata()
+    }
+    expected = [standings.differences[i].estimate for i in standings.best_first]
+    assert [x for x, _ in sorted(drawn, key=lambda place: place[1])] == expected
+    assert len(set(drawn.values())) == 2
+    legend = [text.get_text() for text in made.ax_.get_legend().get_texts()]
+    assert legend == ["tied for first", "behind"]
+    assert standings.plot(ax := plt.subplots()[1]) is ax
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_an_audit_draws_all_drawn_splits(kind, moons):
+    X, y = moons if kind == "classes" else load_diabetes(return_X_y=True)
+    train = np.random.default_rng(0).random(len(y)) < 0.7
+    knn = KNN if kind == "classes" else KNeighborsRegressor(3)
+    audit = audit_split(knn, X, y, train, ~train, n_runs=300)
+    ax = audit.plot()
+    assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1)
+    marked = {line.get_xdata()[0] for line in ax.get_lines()}
+    assert marked == {audit.mean, audit.score}
+    if kind == "classes":
+        _, tail = ax.containers
+        assert sum(bar.get_height() for bar in tail) == pytest.approx(audit.luck)
+    ax.figure.canvas.draw()
+    assert audit.plot(other := plt.subplots()[1]) is other
 
 
 @pytest.mark.parametrize("size", [(4, 3), (6.4, 4.8)])

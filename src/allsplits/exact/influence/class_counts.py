@@ -96,9 +96,9 @@ class RaceInfluences:
         rows = Rows(order.indptr, gone, order.tied, own)
         # Every entry is a sample of its own: what striking it changes is found entry by entry.
         each = Candidates(rows, np.arange(len(gone), dtype=np.int32), self.shares, len(gone))
-        struck = self.race.strikes(each, n_threads)
-        whole, far = votes.whole(order, n_threads), struck.bases[..., 0]
-        entries = whole[row_of] - far[row_of, gone] - struck.hits[:, 0]
+        bases, hits = self.race.by_row(each)
+        whole, far = votes.whole(order, n_threads), bases[..., 0]
+        entries = whole[row_of] - far[row_of, gone] - hits[:, 0]
         found = RowInfluences(
             entries * votes.factors[own[row_of], gone], (whole[:, None] - far) * votes.factors[own]
         )

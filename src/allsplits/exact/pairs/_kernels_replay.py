@@ -100,17 +100,35 @@ def _value(vote, work, i):
     return 1.0 / winners if vote.share else 1.0
 
 
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _drawn_value(rows, vote, run, work, i, total, n_draws):
+    """Mean of a total of values of sample i and of so many more draws among the tied."""
+    for _ in range(n_draws):
+        _collect(rows, vote, run, work, i)
+        total += _value(vote, work, i)
+    return total / vote.n_orders
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def replay_run(rows, vote, run, work):
-    """(score, score) of one run, with two independent draws among the tied."""
+    """(score, score) of one run, with independent draws among the tied."""
     once = again = 0.0
     for i in range(len(run.folds)):
         if run.units[i] > 0:
             at_random = _collect(rows, vote, run, work, i)
-            value = _value(vote, work, i)
-            once += run.units[i] * value
+            value = other = _value(vote, work, i)
             if at_random:
-                _collect(rows, vote, run, work, i)
-                value = _value(vote, work, i)
-            again += run.units[i] * value
+                value = _drawn_value(rows, vote, run, work, i, value, vote.n_orders - 1)
+                other = _drawn_value(rows, vote, run, work, i, 0.0, vote.n_orders)
+            once += run.units[i] * value
+            again += run.units[i] * other
     return once, again
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def replay_samples(rows, vote, run, work, values, at_random):
+    """The value of each tested sample, and whether somebody was drawn among the tied for it."""
+    for i in range(len(run.folds)):
+        if run.units[i] > 0:
+            at_random[i] = _collect(rows, vote, run, work, i)
+            values[i] = _value(vote, work, i)

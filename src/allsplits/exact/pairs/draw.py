@@ -41,10 +41,16 @@ class RunDrawer:
         for _ in range(_MOST_TRIALS):
             folds, copies = self._draw(rng)
             if folds.max() >= 0:
-                return ReplayRun(folds, copies, self._units(folds))
+                return ReplayRun(folds, copies, self.units(folds))
         raise InvalidInputError(f"cv draws next to no splits that can be scored: {self._law}")
 
-    def _units(self, folds: Ints) -> NDArray[np.float64]:
+    def given(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> ReplayRun:
+        """The run of one split that is not drawn."""
+        folds, copies = self._nothing()
+        folds[test], copies[train] = 0, 1
+        return ReplayRun(folds, copies, self.units(folds))
+
+    def units(self, folds: Ints) -> NDArray[np.float64]:
         """What tested samples count: folds equally, in a fold its samples, or classes, equally."""
         tested = folds >= 0
         n_folds = int(folds.max()) + 1

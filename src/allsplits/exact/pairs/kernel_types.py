@@ -205,6 +205,8 @@ class ReplayVote(NamedTuple):
     Attributes
     ----------
     k : int
+    n_orders : int
+        How often the tied are drawn for each of two scores.
     average, share : bool
         Whether tied neighbours are drawn, and tied classes share.
     ranked, mean, weighted : bool
@@ -215,6 +217,7 @@ class ReplayVote(NamedTuple):
     """
 
     k: int
+    n_orders: int
     average: bool
     share: bool
     ranked: bool

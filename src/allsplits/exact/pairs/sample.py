@@ -2,9 +2,10 @@
 
 With the order stored, a run is a mask: each tested row is walked until its k voters are met. The
 score of a split averages over the orders of tied neighbours, so each run is scored twice, x and x',
-with independent draws among the tied: the covariance of x and x' is the variance of the averaged
-score, and without ties it is the plain variance. Its standard error is the spread of the products
-(x - mean)(x' - mean') over √m, that of the standard deviation the same over twice itself.
+with independent draws among the tied, one or several: the covariance of x and x' is the variance of
+the averaged score, and without ties it is the plain variance. Its standard error is the spread of
+the products (x - mean)(x' - mean') over √m, that of the standard deviation the same over twice
+itself.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from allsplits._threads import map_row_ranges
+from allsplits._threads import map_row_ranges, thread_count
 from allsplits.exact.pairs._kernels_replay import replay_run
 from allsplits.exact.pairs.draw import RunDrawer
 from allsplits.exact.pairs.kernel_types import Floats, ReplayRows, ReplayVote, ReplayWork
@@ -38,25 +40,36 @@ def sampling_seconds(question: Question, n_runs: int) -> float:
     return 1e-9 * n_runs * question.n_samples * each
 
 
-def sample_spread(
-    order: NeighborOrder, question: Question, n_runs: int, seed: int, n_threads: int
-) -> SampledSpread:
-    """The spread between `n_runs` drawn runs. Threads do not change which runs are drawn."""
-    draw, vote = RunDrawer(question), _vote(question)
-    weights = np.empty(0) if question.weights is None else question.weights.of(order)
-    rows = ReplayRows(order.indptr, order.flat_indices, order.tied, weights)
+def replay_scores(
+    order: NeighborOrder, question: Question, n_runs: int, seed: int, n_orders: int
+) -> Floats:
+    """The two scores of each of `n_runs` drawn runs, each over `n_orders` draws among the tied.
+
+    Threads do not change which runs are drawn.
+    """
+    draw, vote = RunDrawer(question), vote_of(question, n_orders)
+    rows = rows_of(order, question)
     scores = np.empty((n_runs, 2))
-    width = max(2, question.n_classes)
 
     def some(start: int, stop: int) -> None:
         for number in range(start, stop):
             rng = np.random.default_rng((seed, number))
             state = rng.integers(1 << 63, size=1, dtype=np.uint64)
-            work = ReplayWork(np.zeros((2, width)), np.zeros(3), state)
-            scores[number] = replay_run(rows, vote, draw(rng), work)
+            scores[number] = replay_run(rows, vote, draw(rng), new_work(question, state))
 
-    map_row_ranges(some, n_runs, n_threads, smallest=16)
-    return spread_of(scores)
+    map_row_ranges(some, n_runs, thread_count(question.options.n_jobs), smallest=16)
+    return scores
+
+
+def rows_of(order: NeighborOrder, question: Question) -> ReplayRows:
+    """An order as the replay sees it."""
+    weights = np.empty(0) if question.weights is None else question.weights.of(order)
+    return ReplayRows(order.indptr, order.flat_indices, order.tied, weights)
+
+
+def new_work(question: Question, state: NDArray[np.uint64]) -> ReplayWork:
+    """Work space, with the state of its random numbers."""
+    return ReplayWork(np.zeros((2, max(2, question.n_classes))), np.zeros(3), state)
 
 
 def spread_of(scores: Floats) -> SampledSpread:
@@ -72,10 +85,12 @@ def spread_of(scores: Floats) -> SampledSpread:
     return SampledSpread(std, error / (2 * std))
 
 
-def _vote(question: Question) -> ReplayVote:
+def vote_of(question: Question, n_orders: int = 1) -> ReplayVote:
+    """How the k nearest make a prediction."""
     options, mean = question.options, "mean" in question.vote
     return ReplayVote(
         k=question.columns[0].k,
+        n_orders=n_orders,
         average=options.average,
         share=options.share,
         ranked=question.vote == "ranked",

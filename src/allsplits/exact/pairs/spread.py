@@ -8,93 +8,114 @@ result says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from math import sqrt
+from dataclasses import replace
+from math import inf, sqrt
+from typing import NamedTuple
 
 from allsplits._threads import thread_count
 from allsplits.exact.effort import warn_if_long
 from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.pairs.fractions import nearest_in_fractions, race_in_fractions
+from allsplits.exact.pairs.kernel_types import Floats
 from allsplits.exact.pairs.lists import listed_orders
 from allsplits.exact.pairs.nearest import find_changes, nearest_moments, nearest_seconds
 from allsplits.exact.pairs.race import race_moments, race_seconds
+from allsplits.exact.pairs.result import SplitSpread
 from allsplits.exact.pairs.runs import Runs
-from allsplits.exact.pairs.sample import sample_spread, sampling_seconds
+from allsplits.exact.pairs.sample import replay_scores, sampling_seconds, spread_of
 from allsplits.exact.question import Question
 from allsplits.exact.solve import solver_for
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.orders.order import concatenate
 from allsplits.orders.protocol import whole_order
+from allsplits.splits import GroupLaw, SizeLaw
 
 #: Mass that rows may leave out: of E[S²] as of E[S].
 _TOL = 1e-11
-#: Pairs that take longer are sampled unless they are asked for.
-_TOO_LONG = 600.0
+#: Pairs that take longer are sampled; those that are asked for take what they take.
+_SECONDS_IN_PASSING = 2.0
+_SECONDS = {"exact": inf, "auto": 600.0, "quick": 20.0, "in passing": _SECONDS_IN_PASSING}
+#: Runs that are drawn in passing, fewer where they take long; and neighbours that are stored then.
+_RUNS_IN_PASSING, _FEWEST_RUNS, _MOST_IN_PASSING = 1000, 100, 1 << 24
+#: Orders of tied neighbours that the score of a drawn run is averaged over.
+ORDERS = 32
 #: Pairs of prefixes that are counted in Fractions, for one neighbour and for more.
 _MOST_NEAREST, _MOST_RACES = 10**7, 2 * 10**6
 _CHEAPER = "split_spread(method='sampled')"
 
 
-@dataclass(frozen=True, repr=False)
-class SplitSpread:
-    """The standard deviation, over all runs of a law, of the score that one run shows.
+class SpreadAndRuns(NamedTuple):
+    """The spread, counted or sampled, and the scores of runs that were drawn."""
 
-    Attributes
-    ----------
-    std : float
-        The standard deviation.
-    n_folds : int
-        A run is the mean over so many folds; 0: a run is one split.
-    variance : Fraction or None
-        Its square as a fraction, with ``exact=True`` and few samples.
-    error_bound : float
-        `std` is off by no more than this (mass left out and rounding); 0 if it is sampled.
-    n_runs : int
-        Runs that were drawn; 0 if all of them were counted.
-    standard_error : float
-        Of a sampled `std`.
-    reason : str
-        Why it is sampled.
-    """
-
-    std: float
-    n_folds: int
-    variance: Fraction | None = None
-    error_bound: float = 0.0
-    n_runs: int = 0
-    standard_error: float = 0.0
-    reason: str = ""
-
-    @property
-    def sampled(self) -> bool:
-        """Whether runs were drawn, instead of all of them counted."""
-        return self.n_runs > 0
-
-    def __repr__(self) -> str:
-        what = f"the mean of {self.n_folds} folds" if self.n_folds else "one split"
-        if not self.sampled:
-            return f"SplitSpread(std={self.std:.6f} ± {self.error_bound:.0e}, exact, of {what})"
-        why = f": {self.reason}" if self.reason else ""
-        return (
-            f"SplitSpread(std={self.std:.6f}, SAMPLED from {self.n_runs:,} runs with standard "
-            f"error {self.standard_error:.1g}, of {what}{why})"
-        )
+    spread: SplitSpread
+    scores: Floats
 
 
 def split_spread(
     neighbors: Neighbors, question: Question, *, method: str, n_runs: int, seed: int
 ) -> SplitSpread:
     """The spread of the score between runs, for a question of one column."""
-    reason = "" if method == "sampled" else why_not_counted(question)
-    depth = _depth(question)
-    order = concatenate(
-        [part for block in neighbors.blocks(depth, whole_order) for part in block.parts]
-    )
-    n_folds = getattr(question.columns[0].law, "n_folds", 0)
-    if method != "sampled" and not reason:
-        found = _counted(order, question, n_folds, any_time=method == "exact")
+    order = _stored_order(neighbors, question)
+    found = _counted_if(order, question, method)
+    if isinstance(found, SplitSpread):
+        return found
+    return _sampled(question, _replayed(order, question, n_runs, seed, 1), found)
+
+
+def spread_and_runs(
+    neighbors: Neighbors, question: Question, *, n_runs: int, seed: int
+) -> SpreadAndRuns:
+    """The spread, counted where that is quick, and drawn runs, for a question of one column.
+
+    The score of a run is the mean over `ORDERS` orders of tied neighbours.
+    """
+    order = _stored_order(neighbors, question)
+    found = _counted_if(order, question, "quick")
+    scores = _replayed(order, question, n_runs, seed, ORDERS // 2)
+    spread = found if isinstance(found, SplitSpread) else _sampled(question, scores, found)
+    return SpreadAndRuns(spread, scores.mean(axis=1))
+
+
+def spread_in_passing(neighbors: Neighbors, question: Question) -> SplitSpread | None:
+    """The spread as a by-product: counted or sampled in a few seconds, None if neither can be.
+
+    Nobody runs one split of leave-one-out alone: there is none for it either.
+    """
+    if _leaves_one_out(question):
+        return None
+    n, depth = question.n_samples, _depth(question)
+    each = sampling_seconds(question, 1) / thread_count(question.options.n_jobs)
+    n_runs = min(_RUNS_IN_PASSING, int(_SECONDS_IN_PASSING / each))
+    if n * depth > _MOST_IN_PASSING or n_runs < _FEWEST_RUNS:
+        return None
+    order = _stored_order(neighbors, question)
+    found = _counted_if(order, question, "in passing")
+    if isinstance(found, SplitSpread):
+        return found
+    return _sampled(question, _replayed(order, question, n_runs, 0, 1), found)
+
+
+def _leaves_one_out(question: Question) -> bool:
+    """Whether a split tests one sample, or one group."""
+    law = question.columns[0].law
+    if isinstance(law, GroupLaw):
+        return law.n_test == 1
+    return isinstance(law, SizeLaw) and max(c.test for c in law.components) == 1
+
+
+def _stored_order(neighbors: Neighbors, question: Question) -> NeighborOrder:
+    blocks = neighbors.blocks(_depth(question), whole_order)
+    return concatenate([part for block in blocks for part in block.parts])
+
+
+def _counted_if(order: NeighborOrder, question: Question, method: str) -> SplitSpread | str:
+    """The exact spread, or why it is sampled."""
+    if method == "sampled":
+        return ""
+    reason = why_not_counted(question)
+    if not reason:
+        found = _counted(order, question, _SECONDS[method])
         if isinstance(found, SplitSpread):
             return found
         reason = found
@@ -103,11 +124,26 @@ def split_spread(
             f"the exact spread between splits cannot be counted: {reason}. "
             "split_spread() samples it, with a standard error"
         )
+    return reason
+
+
+def _replayed(
+    order: NeighborOrder, question: Question, n_runs: int, seed: int, n_orders: int
+) -> Floats:
     n_threads = thread_count(question.options.n_jobs)
     fewer = "a smaller n_runs"
-    warn_if_long(0.0, sampling_seconds(question, n_runs), n_threads, depth, fewer)
-    std, error = sample_spread(order, question, n_runs, seed, n_threads)
-    return SplitSpread(std, n_folds, n_runs=n_runs, standard_error=error, reason=reason)
+    warn_if_long(0.0, sampling_seconds(question, n_runs), n_threads, order.depth, fewer)
+    return replay_scores(order, question, n_runs, seed, n_orders)
+
+
+def _sampled(question: Question, scores: Floats, reason: str) -> SplitSpread:
+    std, error = spread_of(scores)
+    n_runs = len(scores)
+    return SplitSpread(std, _n_folds(question), n_runs=n_runs, standard_error=error, reason=reason)
+
+
+def _n_folds(question: Question) -> int:
+    return getattr(question.columns[0].law, "n_folds", 0)
 
 
 def why_not_counted(question: Question) -> str:
@@ -135,11 +171,9 @@ def _depth(question: Question) -> int:
     return solver_for(replace(question, options=options)).depth
 
 
-def _counted(
-    order: NeighborOrder, question: Question, n_folds: int, *, any_time: bool
-) -> SplitSpread | str:
+def _counted(order: NeighborOrder, question: Question, most_seconds: float) -> SplitSpread | str:
     """The exact spread, or why it is not counted."""
-    options, k = question.options, question.columns[0].k
+    options, k, n_folds = question.options, question.columns[0].k, _n_folds(question)
     runs = Runs.of(question)
     lists = listed_orders(
         order, question.codes, runs.pools, average=options.average, nearest=k == 1
@@ -158,8 +192,10 @@ def _counted(
     n_threads = thread_count(options.n_jobs)
     changes = find_changes(lists, len(runs.sizes))
     seconds = nearest_seconds(changes, runs) if k == 1 else race_seconds(lists, k, runs)
-    if seconds / n_threads > _TOO_LONG and not any_time:
-        return f"counting all pairs would take about {seconds / n_threads / 60:.0f} minutes"
+    waiting = seconds / n_threads
+    if waiting > most_seconds:
+        time = f"{waiting:.0f} seconds" if waiting < 120 else f"{waiting / 60:.0f} minutes"
+        return f"counting all pairs would take about {time}"
     warn_if_long(0.0, seconds, n_threads, order.depth, _CHEAPER)
     if k == 1:
         first, square = nearest_moments(lists, changes, runs, n_threads)

@@ -20,7 +20,7 @@ from allsplits.exact import Column
 from allsplits.exact.pairs._kernels_replay import replay_run
 from allsplits.exact.pairs.draw import RunDrawer
 from allsplits.exact.pairs.kernel_types import ReplayRows, ReplayWork
-from allsplits.exact.pairs.sample import _vote, spread_of
+from allsplits.exact.pairs.sample import spread_of, vote_of
 from oracle import enumerate as oracle
 from oracle import spread
 from oracle.datasets import dataset
@@ -59,7 +59,7 @@ def replayed(evaluation, seed):
     weights = np.empty(0) if question.weights is None else question.weights.of(order)
     rows = ReplayRows(order.indptr, order.flat_indices, order.tied, weights)
     work = ReplayWork(np.zeros((2, 5)), np.zeros(3), np.zeros(1, dtype=np.uint64))
-    return run, replay_run(rows, _vote(question), run, work)
+    return run, replay_run(rows, vote_of(question), run, work)
 
 
 def scored_by_sklearn(estimator, X, y, run, score):

@@ -13,6 +13,7 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import Bootstrap, FixedSize, evaluate
+from allsplits.exact.pairs.spread import _SECONDS
 from allsplits.exceptions import InvalidInputError, LongRunWarning, UnsupportedError
 
 CASES = {
@@ -145,7 +146,7 @@ def test_what_would_take_too_long_is_sampled_by_name(case, monkeypatch):
     cv, k, n_classes = case
     X, y = data(40, n_classes)
     evaluation = evaluate(KNeighborsClassifier(k), X, y, cv=cv)
-    monkeypatch.setattr("allsplits.exact.pairs.spread._TOO_LONG", 0.0)
+    monkeypatch.setitem(_SECONDS, "auto", 0.0)
     found = evaluation.split_spread(n_runs=20)
     assert found.sampled
     assert "counting all pairs would take" in found.reason

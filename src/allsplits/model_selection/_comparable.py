@@ -1,0 +1,103 @@
+"""What may be compared: evaluations of the same samples, by the same score, under one law."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from allsplits._validation import shown
+from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.model_selection._evaluation import Evaluation
+from allsplits.splits import BernoulliLaw, GroupLaw, Law
+
+
+def check_comparable(evaluations: Sequence[Any], names: Any) -> tuple[str, ...]:
+    """Raise unless these can be compared; returns their names."""
+    given = None if names is None else _read_names(names, len(evaluations))
+    numbers = [str(i + 1) for i in range(len(evaluations))]
+    called = [f"evaluation {i}" for i in numbers] if given is None else [repr(i) for i in given]
+    for call, one in zip(called, evaluations, strict=True):
+        _check_kind(call, one)
+    if len(evaluations) < 2:
+        raise InvalidInputError(
+            f"compare needs at least 2 evaluations to compare; got {len(evaluations)}"
+        )
+    seen: dict[int, str] = {}
+    for call, one in zip(called, evaluations, strict=True):
+        if id(one) in seen:
+            raise InvalidInputError(
+                f"evaluations must be different ones; got the same object as {seen[id(one)]} and "
+                f"{call}"
+            )
+        seen[id(one)] = call
+    for call, one in zip(called[1:], evaluations[1:], strict=True):
+        _check_pair(called[0], evaluations[0], call, one)
+    return tuple(numbers) if given is None else given
+
+
+def _read_names(names: Any, number: int) -> tuple[str, ...]:
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InvalidTypeError(
+            f"names must be a list of text, one name for each evaluation; got {shown(names)}"
+        )
+    found = list(names)
+    for name in found:
+        if not isinstance(name, str) or not name.strip():
+            raise InvalidTypeError(f"names must be text, none of it empty; got {shown(name)}")
+    if len(found) != number:
+        raise InvalidInputError(
+            f"names must have one name for each of the {number} evaluations; got {len(found)}"
+        )
+    twice = [name for name, times in Counter(found).items() if times > 1]
+    if twice:
+        raise InvalidInputError(f"names must differ; got {shown(twice[0])} more than once")
+    return tuple(found)
+
+
+def _check_kind(call: str, one: Any) -> None:
+    if isinstance(one, Evaluation):
+        return
+    several = isinstance(one, (list, tuple, dict))
+    hint = ": pass several as compare(*evaluations, names=...)" if several else ""
+    raise InvalidTypeError(
+        f"{call} must be an Evaluation, the result of evaluate(); got {type(one).__name__}{hint}"
+    )
+
+
+def _check_pair(call_a: str, a: Evaluation, call_b: str, b: Evaluation) -> None:
+    if len(a.y) != len(b.y) or not np.array_equal(a.y, b.y):
+        raise InvalidInputError(
+            f"{call_a} and {call_b} must be of the same samples in the same order; got "
+            f"{len(a.y)} and {len(b.y)} samples"
+            + (" with different labels" if len(a.y) == len(b.y) else "")
+        )
+    if a.row_names is not None and b.row_names is not None:
+        moved = np.flatnonzero(a.row_names != b.row_names)
+        if len(moved) and Counter(a.row_names.tolist()) == Counter(b.row_names.tolist()):
+            raise InvalidInputError(
+                f"{call_a} and {call_b} must be of the same samples in the same order; got "
+                f"row_names in another order, for example {shown(a.row_names[moved[0]])} and "
+                f"{shown(b.row_names[moved[0]])} in row {moved[0]}"
+            )
+    if a.scoring != b.scoring:
+        raise InvalidInputError(
+            f"{call_a} and {call_b} must have the same scoring; got {a.scoring!r} and {b.scoring!r}"
+        )
+    if not _same_law(a.law, b.law):
+        raise InvalidInputError(
+            f"{call_a} and {call_b} must be averaged over the same splits: evaluate both with one "
+            f"cv (and the same groups); got {a.law} and {b.law}"
+        )
+
+
+def _same_law(one: Law, other: Law) -> bool:
+    if isinstance(one, GroupLaw) and isinstance(other, GroupLaw):
+        numbers = (one.n_train, one.n_test) == (other.n_train, other.n_test)
+        return numbers and np.array_equal(one.groups, other.groups)
+    if isinstance(one, BernoulliLaw) and isinstance(other, BernoulliLaw):
+        # Training sets that are too small for a k are left out for that k alone.
+        return one.given(1) == other.given(1)
+    return one == other
