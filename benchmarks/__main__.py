@@ -32,6 +32,7 @@ from benchmarks import (
     structured,
     ties,
     two_classes,
+    values,
     weighted,
 )
 from benchmarks._report import Measured, write_page
@@ -53,6 +54,7 @@ TOPICS = {
         prototypes,
         boosting,
         lazy,
+        values,
         peers,
         scale,
         memory,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from allsplits.splits import ClassCounts as ClassCounts
     from allsplits.splits import Episodes as Episodes
     from allsplits.splits import FixedSize as FixedSize
+    from allsplits.values import *  # noqa: F403
 
 __version__ = "0.1.0"
 
@@ -51,6 +52,7 @@ _OFFERED = {
     ),
     "reports": "Report report",
     "splits": "Bernoulli Bootstrap ClassCounts Episodes FixedSize",
+    "values": "SampleValues sample_values",
 }
 _ROOM_OF = {name: room for room, names in _OFFERED.items() for name in names.split()}
 

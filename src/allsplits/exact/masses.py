@@ -111,7 +111,7 @@ def prefixes_for(columns: Sequence[Column], tol: float) -> Prefixes:
     The depth is the smallest that all columns need. Prefixes so short that they carry less than
     tol / 8 together are left out as well, which saves their votes.
     """
-    cut = [_cut(*_mixed_masses(column), tol) for column in columns]
+    cut = [cut_masses(*_mixed_masses(column), tol) for column in columns]
     depth = max(first + len(row) - 1 for first, row, _ in cut)
     masses = np.zeros((len(columns), depth + 1))
     for line, (first, row, _) in zip(masses, cut, strict=True):
@@ -185,7 +185,7 @@ def _products(factor: Callable[[Floats], Floats], steps: NDArray[np.int64]) -> F
     return found[1:]
 
 
-def _cut(first: int, row: Floats, tol: float) -> tuple[int, Floats, float]:
+def cut_masses(first: int, row: Floats, tol: float) -> tuple[int, Floats, float]:
     """Drop what carries next to nothing at both ends; return also how much that was."""
     start = int(np.searchsorted(np.cumsum(row), tol / 8, side="right"))
     stop = len(row) - int(np.searchsorted(np.cumsum(row[::-1]), tol, side="right"))

@@ -146,9 +146,13 @@ class Task:
             task=self,
         )
 
+    def question(self) -> Question:
+        """What the estimator's k scores under the law."""
+        return self._question([Column(self.n_neighbors, self.law)])
+
     def without_one(self) -> ScoresWithout | None:
         """The score of the estimator's k without each sample (or group) in turn."""
-        question = self._question([Column(self.n_neighbors, self.law)])
+        question = self.question()
         # Loaded when it is asked for: a first evaluation does without.
         from allsplits.exact.leaving_out import scores_without_one
 

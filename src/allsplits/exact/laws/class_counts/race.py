@@ -52,6 +52,15 @@ class RaceVote:
         return Struck(*(np.concatenate(each, axis=-1) for each in zip(*found, strict=True)))
 
     def _strikes(self, given: Candidates) -> Struck:
+        bases, hits = self.by_row(given)
+        own = bases[np.arange(len(bases)), given.rows.own]
+        return Struck(hits, bases.sum(axis=0), own)
+
+    def by_row(self, given: Candidates) -> tuple[Floats, Floats]:
+        """(what each row adds if a far sample of each class is gone, what strikes change).
+
+        Shapes are (rows, 2, columns) and (samples, columns).
+        """
         rows, numbers, weights, n_samples = given
         longest = int(np.diff(rows.indptr).max(initial=0))
         races, mix = self._races()
@@ -72,8 +81,7 @@ class RaceVote:
                 other = (rows.own != gone).astype(np.intp)
                 each = of_races[np.arange(len(rows.own)), 1 + other][:, pairs] * mix[rows.own]
                 bases[:, gone] += each.sum(axis=2) * counted[rows.own, other][:, None]
-        own = bases[np.arange(len(rows.own)), rows.own]
-        return Struck(hits, bases.sum(axis=0), own)
+        return bases, hits
 
     def _races(self) -> tuple[list[tuple[int, int]], Floats]:
         """The races (h, g) that decide the votes, and what the two of a vote count, by own class.

@@ -50,7 +50,7 @@ def solve_mean(question: Question) -> Solver:
     """Negative mean squared error of the mean of k neighbours."""
     if question.options.exact:
         n = question.n_samples
-        line = partial(_exact_errors, question, [Fraction(y) for y in question.targets.tolist()])
+        line = partial(exact_errors, question, [Fraction(y) for y in question.targets.tolist()])
         return in_fractions(line, deepest_prefix(question.columns), [Fraction(1, n)] * n)
     prefixes = prefixes_for(question.columns, question.options.tol)
     part = MeanErrors(question.targets, prefixes, question.options.average)
@@ -64,7 +64,7 @@ def solve_mean(question: Question) -> Solver:
     return Solver(prefixes.depth, part, FromRows(question, finish))
 
 
-def _exact_errors(
+def exact_errors(
     question: Question, targets: list[Fraction], order: NeighborOrder, row: int
 ) -> list[Fraction]:
     """Minus the expected squared error of a row for each column."""

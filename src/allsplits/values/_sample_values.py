@@ -1,0 +1,138 @@
+"""`sample_values`: what each sample is worth as a neighbour of all others."""
+
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.model_selection import LeaveOneOut
+
+from allsplits._validation import check_choice, shown
+from allsplits.exact.influence.asked import Asked
+from allsplits.exact.influence.outside import OutsideNeighbors
+from allsplits.exact.influence.solve import check_asked
+from allsplits.exceptions import InvalidInputError
+from allsplits.model_selection._options import check_options
+from allsplits.model_selection._task import Task
+from allsplits.splits import BernoulliLaw, GroupLaw
+from allsplits.values._questions import Samples
+from allsplits.values._result import SampleValues
+from allsplits.values._source import Source
+
+METHODS = ("influence", "shapley", "banzhaf", "soft_shapley")
+#: What the methods that need no cv average over.
+_SETS = {
+    "shapley": "sets of all sizes alike",
+    "banzhaf": "all sets of samples alike",
+    "soft_shapley": "soft votes of sets of all sizes alike",
+}
+
+
+def sample_values(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = None,
+    method: Literal["influence", "shapley", "banzhaf", "soft_shapley"] = "influence",
+    scoring: str | None = None,
+    groups: Any = None,
+    X_test: Any = None,
+    y_test: Any = None,
+    distance_ties: Literal["average", "index"] = "average",
+    label_ties: Literal["first", "share"] = "first",
+    exact: bool = False,
+    tol: float = 1e-15,
+    backend: str = "auto",
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> SampleValues:
+    """Value every sample by what it does, as a neighbour, for all the others.
+
+    No validation set is needed: each sample is a question that the others answer. A sample is worth
+    the sum, over the questions, of what it does for the chance of a right answer; each question
+    counts what it counts in the score, and nobody teaches itself. All values are exact averages
+    over every training set.
+
+    Parameters
+    ----------
+    estimator : KNeighborsClassifier or KNeighborsRegressor
+        scikit-learn's own estimator with ``weights="uniform"``. It is not fitted.
+    X, y :
+        As in `evaluate`.
+    cv : law, scikit-learn splitter, int or None, default=None
+        For "influence": the training sets that are averaged over, as in `evaluate`; it must leave
+        out others beside the sample that is tested. With LeavePGroupsOut and GroupShuffleSplit
+        whole groups are valued. None for the other methods.
+    method : {"influence", "shapley", "banzhaf", "soft_shapley"}, default="influence"
+        "influence": P(right | the sample is in training) - P(right | it is not), under `cv`.
+        "banzhaf": what adding the sample to a set of others changes, all sets alike. "shapley": the
+        same, all sizes of sets alike; values add up to the leave-one-out score (minus that of
+        nobody: 0, or that of the mean for targets). It needs all neighbours of all samples.
+        "soft_shapley": Shapley's value of the share of right votes instead of the vote (Jia et al.
+        2019, known as KNN-Shapley).
+    scoring : str, default=None
+        "accuracy", "balanced_accuracy", "recall@R" or "neg_mean_squared_error", as in `evaluate`.
+    groups : array-like of shape (n_samples,), default=None
+        For the splitters that need groups.
+    X_test, y_test : array-like, default=None
+        Other questions than the samples: points and their labels or targets. Nobody is held out
+        then, and `cv` draws from all samples.
+    distance_ties, label_ties, exact, tol, backend, n_jobs, progress :
+        As in `evaluate`.
+
+    Returns
+    -------
+    SampleValues
+        Values, the worst and best samples, and who does what for whom.
+
+    Examples
+    --------
+    >>> from allsplits import sample_values
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> values = sample_values(KNeighborsClassifier(5), X, y, method="shapley")
+    >>> values.worst(3)
+    array([83, 72, 70])
+    >>> round(float(values.values.sum()), 6)  # the leave-one-out accuracy
+    0.966667
+    """
+    check_choice("method", method, METHODS)
+    options = check_options(
+        distance_ties=distance_ties, label_ties=label_ties, exact=exact, tol=tol, backend=backend,
+        n_jobs=n_jobs, progress=progress,
+    )  # fmt: skip
+    if method != "influence" and cv is not None:
+        raise InvalidInputError(
+            f"cv must be None with method={method!r}, which averages over {_SETS[method]}; got "
+            f"{shown(cv)}"
+        )
+    law = LeaveOneOut() if method != "influence" else cv
+    task = Task.read(estimator, X, y, options, cv=law, scoring=scoring, groups=groups)
+    samples = Samples.of(task)
+    neighbors, tests = task.neighbors, None
+    if X_test is not None or y_test is not None:
+        queries, tests = samples.read(X_test, y_test)
+        neighbors = OutsideNeighbors(task.points, queries, samples.metric, options)
+    asked = Asked(task.question(), method, tests)
+    check_asked(asked)
+    return _result(task, Source(neighbors, asked, samples), groups)
+
+
+def _result(task: Task, source: Source, groups: Any) -> SampleValues:
+    answer, method, k = source.values(), source.asked.method, task.n_neighbors
+    law = task.law.given(k) if isinstance(task.law, BernoulliLaw) else task.law
+    of_groups = isinstance(law, GroupLaw)
+    return SampleValues(
+        values=answer.scores,
+        method=method,
+        scoring=task.scoring.name,
+        n_neighbors=k,
+        error_bound=float(answer.error_bound.max()),
+        y=task.y,
+        law=_SETS[method] if method != "influence" else str(law),
+        fractions=answer.fractions,
+        search=answer.search,
+        row_names=task.row_names,
+        groups=np.unique(np.asarray(groups)) if of_groups else None,
+        source=source,
+    )

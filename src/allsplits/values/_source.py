@@ -1,0 +1,100 @@
+"""What values were computed from: asked again for influences, and for scores as samples leave."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csc_array
+
+from allsplits._threads import thread_count
+from allsplits.exact import Answer, Neighbors
+from allsplits.exact.influence.asked import Asked
+from allsplits.exact.influence.everybody import score_by_all
+from allsplits.exact.influence.groups import group_values
+from allsplits.exact.influence.solve import influences
+from allsplits.exact.influence.sums import solve_values
+from allsplits.exact.question import own_rows
+from allsplits.exact.solve import run_solver
+from allsplits.exceptions import InvalidInputError, UnsupportedError
+from allsplits.orders import NeighborOrder, Reference
+from allsplits.splits import GroupLaw
+from allsplits.values._questions import Samples
+
+#: Influences that a matrix may hold (3 GiB).
+_MOST_INFLUENCES = 250_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The checked question, the samples, and whose neighbours it is about."""
+
+    neighbors: Neighbors
+    asked: Asked
+    samples: Samples
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions there are."""
+        return len(self.asked.codes) - self._first_question
+
+    @property
+    def _first_question(self) -> int:
+        return 0 if self.asked.tests is None else self.asked.n_samples
+
+    def values(self) -> Answer:
+        """Values of all samples, or of all groups."""
+        if isinstance(self.asked.law, GroupLaw):
+            return group_values(self.neighbors, self.asked.question)
+        self.neighbors.keep_if_small()
+        return run_solver(self.neighbors, self.asked.question, solve_values(self.asked))
+
+    def influence(self) -> tuple[csc_array, NDArray[np.float64]]:
+        """(what each sample does for each question where it is near, what others do).
+
+        Rows of the first are samples, columns are questions; the second has a line for each
+        question, and a column for all samples or for those of each class.
+        """
+        asked = self.asked
+        if isinstance(asked.law, GroupLaw):
+            raise UnsupportedError("influence is of samples; these are values of whole groups")
+        found = influences(asked)
+        if self.n_questions * found.depth > _MOST_INFLUENCES:
+            raise InvalidInputError(
+                f"influence would hold {self.n_questions:,} × {found.depth:,} numbers, and at most "
+                f"{_MOST_INFLUENCES:,} fit: ask about fewer questions (X_test)"
+            )
+
+        def part(order: NeighborOrder, n_threads: int) -> tuple[NDArray[Any], ...]:
+            entries, far = found.part(order, n_threads)
+            questions = np.arange(len(asked.codes))[own_rows(order)]
+            columns = np.repeat(questions, np.diff(order.indptr))
+            nobody = found.constants
+            return (
+                entries + nobody[columns], order.flat_indices, columns,
+                far + nobody[questions, None],
+            )  # fmt: skip
+
+        blocks = self.neighbors.blocks(found.depth, part)
+        parts = [each for block in blocks for each in block.parts]
+        values, rows, columns, far = (np.concatenate(each) for each in zip(*parts, strict=True))
+        places = rows, columns - self._first_question
+        shape = (asked.n_samples, self.n_questions)
+        return coo_array((values, places), shape=shape).tocsc(), far
+
+    def scores_without(
+        self, leaving: Sequence[NDArray[np.intp]], X_test: Any, y_test: Any
+    ) -> list[float]:
+        """Scores of fresh questions, answered by all samples but those that leave, in turn."""
+        queries, tests = self.samples.read(X_test, y_test)
+        asked = replace(self.asked, tests=tests)
+        n_threads = thread_count(asked.question.options.n_jobs)
+        points = np.asarray(self.samples.points)
+        scores = []
+        for gone in leaving:
+            keep = np.setdiff1d(np.arange(asked.n_samples), gone)
+            reference = Reference(points[keep], self.samples.metric, n_threads)
+            order = reference.of(queries, min(asked.k, len(keep)), len(keep))
+            scores.append(score_by_all(asked, keep, order, n_threads))
+        return scores
