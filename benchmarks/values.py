@@ -1,9 +1,9 @@
 """Values of samples: beside the evaluation, the search, and pyDVL's KNN-Shapley.
 
 pyDVL is run where ``PYDVL_PYTHON`` names a Python that has it (0.9.2 needs NumPy 1.26, so an
-environment of its own); without it only our own time is shown. Only times are compared: for more
-than one test point the recursion of 0.9.2 goes on from the mean over the points before, so that its
-values are not those of the enumeration, which ours are.
+environment of its own); without it only our own time is shown. Only times are compared: the values
+of 0.9.2 are not those of the enumeration, which ours are. It divides by a rank that counts from 0,
+and goes on from the mean over the test points before.
 """
 
 from __future__ import annotations

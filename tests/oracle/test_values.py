@@ -299,6 +299,19 @@ def test_questions_from_outside(points, ties):
         check(expected, knn, X, y, cv=LeavePOut(1), **tests, **ties)
 
 
+@pytest.mark.parametrize("points", ["no ties", "duplicates", "heavy ties"])
+@every_distance_tie
+def test_soft_shapley_of_questions_from_outside(points, distance_ties):
+    data = dataset(points, "3 classes")
+    n = 5
+    tests = {"X_test": data.X[n:], "y_test": data.y[n:]}
+    for k in (1, 2, 3):
+        utility = SoftVote(data.distances, data.labels, k, distance_ties=distance_ties)
+        expected = semivalues(utility, lambda i: list(range(n)), range(n, N), n, shapley_share)
+        options = {"method": "soft_shapley", "distance_ties": distance_ties, **tests}
+        check(expected, KNeighborsClassifier(k), data.X[:n], data.y[:n], **options)
+
+
 def test_questions_from_outside_under_class_counts():
     X, y = [[0], [1], [2], [3], [5]], [0, 1, 0, 1, 1]
     X_test, y_test = [[1], [4]], [1, 0]

@@ -10,7 +10,16 @@ import allsplits
 from allsplits import exceptions
 
 #: Rooms that offer public names only; orders and splits have names for other rooms as well.
-PUBLIC_ROOMS = ["active", "boosting", "lazy", "model_selection", "plots", "prototypes", "reports"]
+PUBLIC_ROOMS = [
+    "active",
+    "boosting",
+    "lazy",
+    "model_selection",
+    "plots",
+    "prototypes",
+    "reports",
+    "values",
+]
 OFFERED = {room: names.split() for room, names in allsplits._OFFERED.items()}
 
 
