@@ -2,10 +2,13 @@
 
 The peers are what a user would write with numpy: the direct formula of the constant models, and a
 least-squares fit per query and size with PRESS residuals from its QR factors (timed on a part of
-the queries and scaled up); for small batches scikit-learn's nearest neighbours, as deep.
+the queries and scaled up); for small batches scikit-learn's nearest neighbours, as deep, and the
+work of the R package lazy, replayed without R.
 """
 
 from __future__ import annotations
+
+from itertools import cycle
 
 import numpy as np
 from sklearn.datasets import make_friedman1
@@ -17,6 +20,7 @@ from allsplits.lazy._answers import answer_queries, make_answers
 from allsplits.lazy._paths import LocalData
 from allsplits.lazy._plan import make_plan
 from allsplits.orders import Metric, Reference
+from benchmarks._lazy_loops import Ranges, replay_lazy
 from benchmarks._timing import Result, interleaved, print_results
 
 N_TRAIN = 20_000
@@ -25,12 +29,19 @@ N_LINEAR = 10_000
 N_FEATURES = 8
 K_MAX = 50
 N_SMALL, N_BATCH = 406, 100
+N_FEW, FEW_FEATURES, N_BATCHES = 400, (1, 2, 3, 8), 50
 #: The peers are slow: they do this share of the queries, and their time is scaled up.
 CONSTANT_SHARE, LINEAR_SHARE = 20, 200
 
 
 def measure() -> list[Result]:
-    return [*measure_constant(), *measure_linear(), *measure_small_batches(), *measure_intervals()]
+    return [
+        *measure_constant(),
+        *measure_linear(),
+        *measure_small_batches(),
+        *measure_beside_replay(),
+        *measure_intervals(),
+    ]
 
 
 def measure_constant() -> list[Result]:
@@ -93,6 +104,37 @@ def measure_small_batches() -> list[Result]:
         )
         what = f"lazy: {words} models, {N_BATCH} queries among {N_SMALL}, predict()"
         found.append(Result(f"{what} / KNeighborsRegressor({depth}).predict()", ours, theirs))
+    return found
+
+
+def measure_beside_replay() -> list[Result]:
+    """Few features, where the models cost least; other queries in each turn, as in life.
+
+    The same ones again and again would teach the processor every comparison of an insertion sort.
+    """
+    found = []
+    for n_features in FEW_FEATURES:
+        rng = np.random.default_rng(n_features)
+        X = rng.uniform(size=(N_FEW, n_features))
+        y = np.sin(4 * X).sum(axis=1) + 0.1 * rng.normal(size=N_FEW)
+        batches = [rng.uniform(size=(N_BATCH, n_features)) for _ in range(N_BATCHES)]
+        columns, out = X.T.copy(), np.empty(N_BATCH)
+        for words, degrees in (("constant", 0), ("constant and linear", (0, 1))):
+            model = LazyRegressor(degrees).fit(X, y)
+            ranges = Ranges.of(model.k_ranges_, model.combine)
+            ours, theirs = cycle(batches), cycle([batch.T.copy() for batch in batches])
+            replay_lazy(columns, y, next(theirs), ranges, out)
+            times = interleaved(
+                [
+                    lambda: model.predict(next(ours)),  # noqa: B023
+                    lambda: replay_lazy(columns, y, next(theirs), ranges, out),  # noqa: B023
+                ],
+                repeats=8 * N_BATCHES,
+            )
+            what = f"lazy: {words} models, {N_BATCH} queries among {N_FEW}"
+            features = "1 feature" if n_features == 1 else f"{n_features} features"
+            what += f" with {features}, predict() / the loops of R's lazy, replayed"
+            found.append(Result(what, *times, goal=1.0))
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from allsplits import CondensedReduced, FastCondensed, ThinningClassQuery, voronoi_complexity
+from allsplits import CondensedReduced, FastCondensed, ShareClassQuery, voronoi_complexity
 from benchmarks._data import letters, pendigits
 from benchmarks._r import answer_of_r
 from benchmarks._timing import Result, interleaved, print_results, seconds
@@ -81,9 +81,9 @@ def facets() -> list[Result]:
 def class_query() -> list[Result]:
     name, X, y = pendigits()
     few, of_few = X[:2000], y[:2000]
-    rule = ThinningClassQuery()
+    rule = ShareClassQuery()
     (taken,) = interleaved([lambda: rule.query(few, of_few)], repeats=5)
-    return [Result(f"ThinningClassQuery, 2000 examples of {name}", taken, None, 1.0)]
+    return [Result(f"ShareClassQuery, 2000 examples of {name}", taken, None, 1.0)]
 
 
 def measure() -> list[Result]:

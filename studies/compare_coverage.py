@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from _report import environment, markdown_table, write_page
-from interval_coverage import KINDS, OTHER
+from interval_coverage import KINDS
 from scipy.stats import t as student
 from sklearn.datasets import make_moons
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -29,7 +29,9 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from allsplits import FixedSize, Standings, compare, evaluate
 from allsplits.model_selection._standings import _moves, _pairs
 
-RUNS, NS, SHARE, CONFIDENCE = 400, (60, 200), 0.8, 0.95
+RUNS, NS, SHARE, CONFIDENCE = 200, (60, 200), 0.8, 0.95
+#: The two numbers of neighbours that are compared as a pair.
+OTHER = {1: 3, 15: 5}
 #: Of one candidate: estimator, samples.
 Candidates = list[tuple[object, np.ndarray]]
 

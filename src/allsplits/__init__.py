@@ -47,7 +47,7 @@ _OFFERED = {
     ),
     "prototypes": (
         "CondensedReduced FastCondensed GreedyClassQuery IncrementalHistory "
-        "IncrementalNNClassifier ThinningClassQuery VoronoiComplexity voronoi_complexity"
+        "IncrementalNNClassifier ShareClassQuery VoronoiComplexity voronoi_complexity"
     ),
     "reports": "Report report",
     "splits": "Bernoulli Bootstrap ClassCounts Episodes FixedSize",

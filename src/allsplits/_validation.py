@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
 from allsplits._frames import pandas_index
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
@@ -154,7 +155,7 @@ _CONSTRAINTS: dict[str, Callable[[str, Any], object]] = {
         allowed=("boosting", "boosting again", "longest step", "longest step once", "lazy"),
     ),
     "complexity": partial(check_choice, allowed=("auto", "exact", "bound")),
-    "query": partial(check_choice, allowed=("thinning", "greedy", "priors")),
+    "query": partial(check_choice, allowed=("shares", "greedy", "priors")),
     "reduce": partial(check_choice, allowed=("consistent", "paper", None)),
     "start": partial(check_choice, allowed=("cover", "random")),
     "theta": partial(check_fraction, allow_one=True),
@@ -215,6 +216,28 @@ def check_points(
     check_size(name, points)
     if precomputed:
         _check_distance_matrix(points, symmetric)
+    return np.asarray(points)
+
+
+def check_new_points(estimator: Any, X: Any) -> NDArray[np.float64]:
+    """Return new samples of a fitted estimator as a finite float64 array of contiguous rows.
+
+    They are checked as scikit-learn does, except for arrays that it would return as they are: its
+    look at them costs a small batch more than the neighbours do.
+    """
+    as_it_is = (
+        type(X) is np.ndarray
+        and X.dtype == np.float64
+        and X.ndim == 2
+        and X.flags.c_contiguous
+        and len(X) > 0
+        and X.shape[1] == estimator.n_features_in_
+        and not hasattr(estimator, "feature_names_in_")
+        and bool(np.isfinite(X).all())
+    )
+    points = (
+        X if as_it_is else validate_data(estimator, X, dtype=np.float64, order="C", reset=False)
+    )
     return np.asarray(points)
 
 

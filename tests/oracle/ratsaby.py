@@ -13,9 +13,12 @@ def all_distances(X):
     return [[squared(a, b) for b in X] for a in X]
 
 
-def nearest(i, prototypes, distances):
-    """The nearest prototype, the first one if several are as near."""
-    return min(prototypes, key=lambda p: (distances[i][p], p))
+def nearest(i, prototypes, distances, y):
+    """The nearest prototype; of several that are as near one of another class, then the first.
+
+    So a sample is right only if all of its nearest prototypes have its class.
+    """
+    return min(prototypes, key=lambda p: (distances[i][p], y[p] == y[i], p))
 
 
 def condense(X, y, order) -> list[int]:
@@ -25,7 +28,7 @@ def condense(X, y, order) -> list[int]:
     while changed:
         changed = False
         for i in order:
-            if y[nearest(i, prototypes, distances)] != y[i]:
+            if y[nearest(i, prototypes, distances, y)] != y[i]:
                 prototypes.append(i)
                 changed = True
     return sorted(prototypes)
@@ -34,7 +37,7 @@ def condense(X, y, order) -> list[int]:
 def reduce_paper(X, y, prototypes, order) -> list[int]:
     distances = all_distances(X)
     return _drop(
-        prototypes, order, lambda i, remaining: y[nearest(i, remaining, distances)] == y[i]
+        prototypes, order, lambda i, remaining: y[nearest(i, remaining, distances, y)] == y[i]
     )
 
 
@@ -43,7 +46,7 @@ def reduce_consistent(X, y, prototypes, order) -> list[int]:
     return _drop(
         prototypes, order,
         lambda i, remaining: all(
-            y[nearest(s, remaining, distances)] == y[s] for s in range(len(X))
+            y[nearest(s, remaining, distances, y)] == y[s] for s in range(len(X))
         ),
     )  # fmt: skip
 
@@ -75,7 +78,7 @@ def fast_condense(X, y) -> list[int]:
         prototypes += joining
         cells = {p: [] for p in prototypes}
         for i in range(len(X)):
-            owner = nearest(i, prototypes, distances)
+            owner = nearest(i, prototypes, distances, y)
             if y[owner] != y[i]:
                 cells[owner].append(i)
         joining = [

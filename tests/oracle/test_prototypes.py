@@ -78,8 +78,8 @@ def test_blocks_of_samples_join_seamlessly():
     while changed:
         changed = False
         for i in range(len(X)):
-            rows = np.sort(prototypes)
-            if y[rows[np.argmin(distances[i, rows])]] != y[i]:
+            near = distances[i, prototypes]
+            if np.any(y[np.array(prototypes)[near == near.min()]] != y[i]):
                 prototypes.append(i)
                 changed = True
     model = CondensedReduced(reduce=None).fit(X, y)

@@ -1,17 +1,37 @@
-"""The nearest prototypes of new samples."""
+"""The nearest prototypes of new samples, and how much of a vote each of them has."""
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from allsplits.orders import Metric, Reference
 
 
-class PrototypeSearch:
-    """A search among some of the training samples, with the tie rule of training.
+@dataclass(frozen=True)
+class PrototypeVotes:
+    """Votes of the nearest prototypes of new samples.
 
-    `prototypes` are row numbers in the order in which equally near ones are taken. Scalings that a
-    metric takes from the sample (``seuclidean``, ``mahalanobis``) are those of all training
-    samples, as in training.
+    Prototypes that are tied at the k-th place share the votes that are left, as in every
+    prediction of the library: no class gains from the order of the rows.
+    """
+
+    #: Whole votes, (n_samples, n_prototypes): row i counts `unit[i]` for one.
+    counts: csr_array
+    unit: NDArray[np.int64]
+
+    def sums(self, votes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum of what the prototypes say, (n_prototypes, n_problems), for each sample."""
+        total: NDArray[np.float64] = (self.counts @ votes) / self.unit[:, None]
+        return total
+
+
+class PrototypeSearch:
+    """A search among some of the training samples.
+
+    `prototypes` are row numbers. Scalings that a metric takes from the sample (``seuclidean``,
+    ``mahalanobis``) are those of all training samples, as in training.
     """
 
     def __init__(
@@ -26,16 +46,16 @@ class PrototypeSearch:
         self.precomputed = metric.precomputed
         self.n_neighbors = min(n_neighbors, len(prototypes))
         self.search = Reference(X[prototypes], metric.fixed_by_sample(X), n_threads)
-        #: Where each of them stands when they are in row order.
-        self.places = np.argsort(np.argsort(prototypes))
 
-    def nearest(self, X: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Positions of the nearest among the prototypes in row order.
-
-        They are sorted, so that the same neighbours always add up to the same vote; shape
-        (n_samples, n_neighbors).
-        """
+    def votes(self, X: NDArray[np.float64]) -> PrototypeVotes:
+        """Who votes on these samples."""
         queries = X[:, self.prototypes] if self.precomputed else X
-        found = self.places[self.search.nearest(queries, self.n_neighbors)]
-        found.sort(axis=1)
-        return found
+        order = self.search.of(queries, self.n_neighbors)
+        counts, unit = order.votes(self.n_neighbors)
+        shape = (order.n_samples, len(self.prototypes))
+        matrix = csr_array(
+            (counts.astype(np.float64), order.flat_indices, order.indptr), shape=shape
+        )
+        # In row order, so that the same neighbours always add up to the same vote.
+        matrix.sort_indices()
+        return PrototypeVotes(matrix, unit)

@@ -24,7 +24,7 @@ from allsplits.boosting._boost import (
     leading_leverages,
 )
 from allsplits.boosting._losses import Loss, resolve_loss
-from allsplits.boosting._search import PrototypeSearch
+from allsplits.boosting._search import PrototypeSearch, PrototypeVotes
 from allsplits.boosting._targets import Targets, read_new, read_training
 from allsplits.boosting._trust import Trust, count_agreement
 from allsplits.exceptions import InvalidInputError
@@ -42,8 +42,6 @@ class Training:
     X: NDArray[np.float64]
     targets: Targets
     near: Neighborhoods
-    #: The rows in the order in which equals are taken.
-    tie_order: NDArray[np.intp]
 
 
 @stores_parameters
@@ -116,9 +114,9 @@ class UNNClassifier(Boosting):
     metric, p, metric_params :
         As in scikit-learn's KNeighborsClassifier; "precomputed" takes distances.
     random_state : int, RandomState or None, default=None
-        Order of equals: equally near examples (in training and in prediction) and equally long
-        steps, and the turn of "lazy". None takes them in row order, which is deterministic; a seed
-        shuffles them.
+        Order of equals in training: equally near examples, equally long steps, and the turn of
+        "lazy". None takes them in row order, which is deterministic; a seed shuffles them. In
+        prediction equally near prototypes share their votes.
     n_jobs : int, default=None
         Threads; None uses all cores. It does not change what is learnt.
     progress : bool, default=False
@@ -193,7 +191,7 @@ class UNNClassifier(Boosting):
             rows[history.chosen].astype(np.int32), history.steps, history.risks,
             history.n_rounds, history.margins[:, back],
         )  # fmt: skip
-        return self._finish(Training(points, targets, near, rows), history)
+        return self._finish(Training(points, targets, near), history)
 
     def _rounds_for(self, n_samples: int) -> Rounds:
         """Check the parameters of boosting and read them for so many samples."""
@@ -254,46 +252,39 @@ class UNNClassifier(Boosting):
         self.prototype_indices_ = chosen if len(chosen) else np.arange(len(alphas))
         self._training, self._history = (targets, training.near), history
         metric = Metric.resolve(self.metric, self.p, self.metric_params)
-        in_order = training.tie_order[np.isin(training.tie_order, self.prototype_indices_)]
         self._search = PrototypeSearch(
-            training.X, in_order, metric, self.n_neighbors, thread_count(self.n_jobs)
-        )
+            training.X, self.prototype_indices_, metric, self.n_neighbors,
+            thread_count(self.n_jobs),
+        )  # fmt: skip
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The leveraged votes of the nearest prototypes, positive for membership.
 
-        Where they are 0, because they cancel or because no neighbour was chosen for a class, each
-        neighbour counts 1e-9.
+        Prototypes that are tied at the last place share the votes that are left. Where the votes
+        are 0, because they cancel or because no neighbour was chosen for a class, each neighbour
+        counts 1e-9.
 
         Returns
         -------
         ndarray of shape (n_samples,) for two classes (positive: the second), else
         (n_samples, n_classes)
         """
-        nearest = self._search_for(X)
+        voters = self._search_for(X)
         targets = self._training[0]
         votes = (self.alphas_ * targets.signs.T)[self.prototype_indices_]
-        decision, sizes = np.zeros((2, len(nearest), votes.shape[1]))
-        for rank in range(nearest.shape[1]):
-            given = votes[nearest[:, rank]]
-            decision += given
-            sizes += np.abs(given)
+        decision, sizes = voters.sums(votes), voters.sums(np.abs(votes))
         # Votes that cancel are a tie, whatever rounding leaves of it.
         decision[np.abs(decision) <= _CANCELLED * sizes] = 0.0
-        decision = self._settle(decision, nearest)
+        decision = self._settle(decision, voters)
         return decision[:, 0] if targets.kind == "binary" else decision
 
-    def _settle(
-        self, decision: NDArray[np.float64], nearest: NDArray[np.intp]
-    ) -> NDArray[np.float64]:
+    def _settle(self, decision: NDArray[np.float64], voters: PrototypeVotes) -> NDArray[np.float64]:
         """Where the leveraged vote is 0, count the plain vote, by very little."""
-        rows = np.flatnonzero((decision == 0).any(axis=1))
-        signs = self._training[0].signs.T[self.prototype_indices_]
-        plain = signs[nearest[rows]].sum(axis=1)
-        settled = decision.copy()
-        settled[rows] = np.where(decision[rows] == 0, _PLAIN_VOTE * plain, decision[rows])
-        return settled
+        if decision.all():
+            return decision
+        plain = voters.sums(self._training[0].signs.T[self.prototype_indices_].astype(np.float64))
+        return np.where(decision == 0, _PLAIN_VOTE * plain, decision)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class with the largest vote; every label with a positive vote."""
@@ -325,21 +316,20 @@ class UNNClassifier(Boosting):
 
         The last is `predict`, if no leverage was cut off by ``theta``.
         """
-        nearest = self._search_for(X)
+        voters = self._search_for(X)
         targets, history = self._training[0], self._history
         position = np.full(targets.signs.shape[1], -1)
         position[self.prototype_indices_] = np.arange(len(self.prototype_indices_))
-        by_prototype = np.argsort(nearest.ravel(), kind="stable") // nearest.shape[1]
-        starts = np.searchsorted(
-            np.sort(nearest.ravel()), np.arange(len(self.prototype_indices_) + 1)
-        )
-        decision = np.zeros((len(nearest), len(targets.signs)))
+        voted_on = voters.counts.tocsc()
+        decision = np.zeros((voted_on.shape[0], len(targets.signs)))
         for t in range(history.steps.shape[1]):
             for c, j in enumerate(history.chosen[:, t]):
                 if position[j] >= 0 and self.alphas_[j, c] != 0:
-                    rows = by_prototype[starts[position[j]] : starts[position[j] + 1]]
-                    decision[rows, c] += history.steps[c, t] * targets.signs[c, j]
-            settled = self._settle(decision, nearest)
+                    part = slice(*voted_on.indptr[position[j] : position[j] + 2])
+                    rows = voted_on.indices[part]
+                    share = voted_on.data[part] / voters.unit[rows]
+                    decision[rows, c] += share * history.steps[c, t] * targets.signs[c, j]
+            settled = self._settle(decision, voters)
             yield self._labels(settled[:, 0] if targets.kind == "binary" else settled)
 
     def trust(self) -> Trust:
@@ -362,9 +352,9 @@ class UNNClassifier(Boosting):
             targets.own(self.margins_), agreement.support, agreement.n_reciprocal,
         )  # fmt: skip
 
-    def _search_for(self, X: Any) -> NDArray[np.intp]:
+    def _search_for(self, X: Any) -> PrototypeVotes:
         check_is_fitted(self)
-        return self._search.nearest(read_new(self, X))
+        return self._search.votes(read_new(self, X))
 
     def _labels(self, decision: NDArray[np.float64]) -> NDArray[Any]:
         kind = self._training[0].kind

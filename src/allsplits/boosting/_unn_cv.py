@@ -148,11 +148,7 @@ class UNNClassifierCV(Boosting):
         points = X[np.ix_(train, train)] if self.metric == "precomputed" else X[train]
         signs = np.ascontiguousarray(targets.signs[:, train])
         part = Targets(targets.kind, targets.classes, targets.y[train], signs)
-        # The rows of a fold are in that order already.
-        tie_order = np.arange(len(train))
-        trainings = [
-            Training(points, part, Neighborhoods.read(nearest[:, :k]), tie_order) for k in ks
-        ]
+        trainings = [Training(points, part, Neighborhoods.read(nearest[:, :k])) for k in ks]
         histories: list[Any] = [None] * len(ks)
 
         def work(start: int, stop: int) -> None:

@@ -165,8 +165,15 @@ def _answer(best: Evaluation) -> str:
         f"({count_in_words(best.n_splits)}): {best.law}.\n"
         f"{bound}: ± {best.error_bound:.0e}. Sampling noise of this data set: "
         f"{_number(interval.low)} to {_number(interval.high)} "
-        f"({interval.confidence:.0%} interval, {interval.n_units:,} {interval.unit})."
+        f"({interval.confidence:.0%} interval, {interval.n_units:,} {interval.unit}"
+        f"{'' if interval.method == 'combined' else f', by {interval.method}'}).{_spread(best)}"
     )
+
+
+def _spread(best: Evaluation) -> str:
+    """What a single run would have shown, as a line of its own."""
+    spread = None if best.task is None else best.task.spread_in_passing()
+    return "" if spread is None else f"\n{spread.in_words(best.scoring, best.law.kind)}"
 
 
 def _score_name(scoring: str) -> str:

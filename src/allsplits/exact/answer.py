@@ -183,7 +183,7 @@ def answer_from_rows(
         scores=scores,
         error_bound=np.broadcast_to(error_bound, scores.shape).copy(),
         sample_weight=weight,
-        sample_scores=right / unit if question.want_samples else None,
+        sample_scores=right / unit if question.want_samples or question.want_rows else None,
         prediction_proba=values / unit if question.wants_classes else None,
     )
 
@@ -267,6 +267,8 @@ def side_by_side(solvers: list[Solver], places: Sequence[Sequence[int]]) -> Solv
             error_bound=joined[1],
             standard_error=joined[2],
             fractions=tuple(fractions) if exact else None,
+            sample_weight=answers[0].sample_weight,
+            sample_scores=_join_samples(answers, places),
         )
 
     return Solver(
@@ -276,6 +278,15 @@ def side_by_side(solvers: list[Solver], places: Sequence[Sequence[int]]) -> Solv
         sum(solver.seconds for solver in solvers),
         solvers[-1].cheaper,
     )
+
+
+def _join_samples(answers: list[Answer], places: Sequence[Sequence[int]]) -> Floats | None:
+    """Scores of the samples in all columns, where every answer has them."""
+    found = [answer.sample_scores for answer in answers if answer.sample_scores is not None]
+    if len(found) < len(answers):
+        return None
+    joined: Floats = np.concatenate(found, axis=1)[:, np.argsort(np.concatenate(places))]
+    return joined
 
 
 def by_law(question: Question, solve_one: Callable[[Question], Solver]) -> Solver:

@@ -40,11 +40,14 @@ class _Found(NamedTuple):
         Base values of these rows, weighted as they count without a sample of each class.
     own : array of shape (rows, columns)
         The row's own part in the sum of its class.
+    doubt : float
+        How far a value of these rows may be off.
     """
 
     hits: Floats
     sums: Floats
     own: Floats
+    doubt: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +80,7 @@ class _StruckPart:
             some = struck_rows(order, numbers, np.full(len(numbers), -1))
             rest = self._list_by_list(replace(some, n_candidates=order.n_candidates), n_threads)
             found.own[mixed] = rest.own
-            found = _Found(found.hits + rest.hits, found.sums + rest.sums, found.own)
+            found = _Found(found.hits + rest.hits, found.sums + rest.sums, found.own, rest.doubt)
         return found
 
     def _has_mixed_ties(self, order: NeighborOrder) -> NDArray[np.bool_]:
@@ -93,15 +96,15 @@ class _StruckPart:
     def _without_lists(
         self, shortcut: Shortcut, order: NeighborOrder, numbers: NDArray[np.int64], n_threads: int
     ) -> _Found:
-        """Rows of two classes without ties between them."""
+        """Rows without ties between classes."""
         some = struck_rows(order, numbers, np.full(len(numbers), -1))
         own = self.codes[own_rows(some)]
         rows = Rows(some.indptr, self.codes[some.flat_indices], some.tied, own)
         given = Candidates(rows, some.flat_indices, self.votes.weights, len(self.codes))
         struck = shortcut.strikes(given, n_threads)
         mine = np.zeros((order.n_samples, self.n_columns))
-        mine[numbers] = struck.bases[np.arange(len(own)), own]
-        return _Found(struck.hits, struck.bases.sum(axis=0), mine)
+        mine[numbers] = struck.own
+        return _Found(struck.hits, struck.sums, mine)
 
     def _list_by_list(self, order: NeighborOrder, n_threads: int) -> _Found:
         """Every different list that a strike leaves is valued."""
@@ -112,18 +115,18 @@ class _StruckPart:
         n_scopes = len(self.class_sizes) if self.votes.by_class else 1
         keys = strikes.rows * n_scopes + scopes
         pairs, pair_of_list = np.unique(keys, return_inverse=True)
-        base, unchanged = self._bases(rows, pairs // n_scopes, pairs % n_scopes, n_threads)
+        base, unchanged, doubt = self._bases(rows, pairs // n_scopes, pairs % n_scopes, n_threads)
         weights = self.votes.weights
         # What striking a list changes, as it counts.
         change = np.empty((len(keys), self.n_columns))
         for batch in batches(order, strikes.rows):
             here = strikes.rows[batch]
             struck = struck_rows(order, here, strikes.entries[batch])
-            values = self.votes.values(struck, of_lists[batch], n_threads)
-            values -= base[pair_of_list[batch]]
+            values, more = self.votes.values(struck, of_lists[batch], n_threads)
+            doubt = max(doubt, more)
             counted = weights[of_lists[batch], :, rows.own[here]]
-            change[batch] = np.einsum("lpc,lp->lc", values, counted)
-        found = self._sum_up(rows, pairs, base, unchanged)
+            change[batch] = np.einsum("lpc,lp->lc", values - base[pair_of_list[batch]], counted)
+        found = self._sum_up(rows, pairs, base, unchanged)._replace(doubt=doubt)
         for c in range(self.n_columns):
             found.hits[:, c] = np.bincount(
                 order.flat_indices, change[strikes.of_entry, c], len(self.codes)
@@ -132,8 +135,8 @@ class _StruckPart:
 
     def _bases(
         self, rows: _Rows, numbers: NDArray[np.int64], scopes: NDArray[np.int64], n_threads: int
-    ) -> tuple[Floats, Floats]:
-        """(values of rows that lose a far sample of a class, values of rows that lose none).
+    ) -> tuple[Floats, Floats, float]:
+        """(values of rows that lose a far sample of a class, of rows that lose none, their doubt).
 
         The first are for pairs of a row and a class that it has within its depth; 0 where the row
         has all candidates of that class, so that none of them is far.
@@ -145,13 +148,15 @@ class _StruckPart:
         near = struck_rows(order, numbers[some], np.full(len(some), -1))
         gone = scopes[some].astype(np.int32)
         base = np.zeros((len(numbers), self.votes.weights.shape[1], self.n_columns))
+        doubt = 0.0
         if len(some):
-            base[some] = self.votes.values(near, gone, n_threads)
+            base[some], doubt = self.votes.values(near, gone, n_threads)
         if not self.votes.by_class:
-            return base, base
+            return base, base, doubt
         every = struck_rows(order, np.arange(n_rows), np.full(n_rows, -1))
         nobody = np.full(n_rows, len(self.class_sizes), dtype=np.int32)
-        return base, self.votes.values(every, nobody, n_threads)
+        unchanged, more = self.votes.values(every, nobody, n_threads)
+        return base, unchanged, max(doubt, more)
 
     def _is_complete(
         self, rows: _Rows, numbers: NDArray[np.int64], scopes: NDArray[np.int64]
@@ -194,13 +199,14 @@ class _Without:
 
     def __init__(self, question: Question, codes: Codes, n_classes: int, bound: float) -> None:
         n, n_columns = len(codes), len(question.columns)
-        self._codes, self._bound = codes, bound
+        self._codes, self._bound, self._doubt = codes, bound, 0.0
         self._hits = np.zeros((n, n_columns))
         self._sums = np.zeros((n_classes, n_columns))
         self._own: list[Floats] = []
 
     def add(self, found: _Found) -> None:
         """Add what a block found."""
+        self._doubt = max(self._doubt, found.doubt)
         self._hits += found.hits
         self._sums += found.sums
         self._own.append(found.own)
@@ -208,7 +214,7 @@ class _Without:
     def finish(self) -> Answer:
         """Scores without each sample; the answer's own scores are their means."""
         without = self._sums[self._codes] - np.concatenate(self._own) + self._hits
-        bound = np.full(without.shape[1], self._bound)
+        bound = np.full(without.shape[1], self._bound + self._doubt)
         return Answer(without.mean(axis=0), bound, without=ScoresWithout(without, bound))
 
 
@@ -217,8 +223,9 @@ def solve_without_one(question: Question) -> Solver | None:
     votes = struck_votes(question)
     if votes is None or question.exclusion is not None:
         return None
-    # At most half of the ranks begin a list of their own, as long as the row.
-    lists = 0 if votes.shortcut is not None else votes.depth // 2
+    # At most half of the ranks begin a list of their own, as long as the row; neighbours that are
+    # all different do.
+    lists = 0 if votes.shortcut is not None else votes.depth // (2 if votes.runs else 1)
     if question.n_samples * votes.depth * lists > _MOST_ENTRIES:
         return None
     codes = question.codes if question.n_classes else np.zeros(question.n_samples, dtype=np.int32)

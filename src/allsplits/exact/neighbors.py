@@ -36,6 +36,10 @@ class Neighbors:
         self._kept: list[NeighborOrder] = []
         self._depth = 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Orders that are kept stay behind: who loads a result can search again."""
+        return {**self.__dict__, "_kept": [], "_depth": 0}
+
     def expect(self, depth: int = 0) -> None:
         """More questions follow: keep what is found, and search at least this deep if it fits."""
         self._most = MOST_KEPT

@@ -78,7 +78,8 @@ class Question:
     """Classes or targets and the columns (k, law) to answer; whose neighbours they are is apart.
 
     With `balanced`, classes count equally in the score instead of samples. `codes` (classification)
-    or `targets` (regression) is empty where it does not apply.
+    or `targets` (regression) is empty where it does not apply. `want_samples` asks for all that is
+    known of each sample, in one column; `want_rows` for its score in each column.
     """
 
     codes: NDArray[np.int32]
@@ -91,6 +92,7 @@ class Question:
     options: Options
     exclusion: Exclusion | None = None
     weights: VoteWeights | None = None
+    want_rows: bool = False
 
     @property
     def n_samples(self) -> int:

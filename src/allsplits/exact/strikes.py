@@ -4,6 +4,8 @@ Which candidate it is matters only through the list that is left. Neighbours of 
 follow each other, or are tied, leave the same list, so few lists stand for many candidates.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -46,14 +48,25 @@ class Struck(NamedTuple):
 
     Attributes
     ----------
-    bases : array of shape (rows, classes, columns)
-        What each row adds to the score if a far sample of a class is gone.
     hits : array of shape (samples, columns)
         What striking each sample changes in all rows together.
+    sums : array of shape (classes, columns)
+        What all rows add to the score together if a far sample of a class is gone.
+    own : array of shape (rows, columns)
+        What each row adds if a sample of its class is gone.
     """
 
-    bases: Floats
     hits: Floats
+    sums: Floats
+    own: Floats
+
+    @classmethod
+    def of_one_law(cls, hits: Floats, bases: Floats, given: Candidates) -> Struck:
+        """From what rows are worth if a sample is gone, whatever its class."""
+        own, weights = given.rows.own, given.weights[:, 0]
+        of_class = np.zeros((len(weights), bases.shape[1]))
+        np.add.at(of_class, own, bases)
+        return cls(hits, weights @ of_class, bases * weights[own, own][:, None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +89,7 @@ class Strikes:
     entries: NDArray[np.int64]
 
     @classmethod
-    def of(cls, order: NeighborOrder, kinds: NDArray[np.int32] | None, average: bool) -> "Strikes":
+    def of(cls, order: NeighborOrder, kinds: NDArray[np.int32] | None, average: bool) -> Strikes:
         """Of entries with these classes; None if each is different from all others."""
         n_entries = len(order.flat_indices)
         of_entry = np.arange(n_entries)

@@ -7,7 +7,7 @@ its depth is worth what it was.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,14 @@ from allsplits.exact.laws.class_counts.vote import ClassCountsVote
 from allsplits.exact.laws.fixed_size.majority import MajorityVote
 from allsplits.exact.laws.fixed_size.mean import MeanErrors
 from allsplits.exact.laws.fixed_size.ranked import RankedVote
-from allsplits.exact.laws.fixed_size.strikes import TwoClassStrikes
+from allsplits.exact.laws.fixed_size.strikes import ClassStrikes, TwoClassStrikes
 from allsplits.exact.laws.fixed_size.vote import ranks_by_size
 from allsplits.exact.masses import Column, prefixes_for
 from allsplits.exact.question import Question
-from allsplits.exact.strikes import Candidates, Struck
+from allsplits.exact.strikes import Candidates, Struck, struck_rows
+from allsplits.exact.weighted._kernels_means import QUADRATURE
+from allsplits.exact.weighted.means import WeightedMeans
+from allsplits.exact.weighted.votes import WeightedVote
 from allsplits.orders import NeighborOrder
 from allsplits.splits import CountsLaw
 
@@ -33,13 +36,23 @@ Codes = NDArray[np.int32]
 
 #: What may be left out of a score with a sample gone: far below what one sample moves.
 _TOL = 1e-7
+#: The same for what weighted votes leave open, and the states they may take. The spread of the
+#: scores, which is what they are for, changes by less than a thousandth of itself.
+_VOTE_TOL, _MOST_STATES = 1e-2, 1 << 13
 
 
 class Shortcut(Protocol):
-    """Votes of two classes in rows without ties between them: no lists are made."""
+    """Votes in rows without ties between classes: no lists are made."""
 
     def strikes(self, given: Candidates, n_threads: int) -> Struck:
         """What rows are worth, and what striking samples changes."""
+
+
+class Valued(NamedTuple):
+    """Values of rows, (rows, components, columns), and how far any of them may be off."""
+
+    values: Floats
+    doubt: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +66,10 @@ class StruckVotes:
     weights : array of shape (classes, components, classes)
         What a row counts if a sample of a class (first) is gone, by its own class (last).
     bound : float
-        A value is off by no more than this.
+        A value is off by no more than this, besides its doubt.
     values : callable
-        (order, gone, n_threads) -> array of shape (rows, components, columns). `gone` is the class
-        of the sample that each row has lost; the number of classes means that it has lost none.
+        (order, gone, n_threads) -> Valued. `gone` is the class of the sample that each row has
+        lost; the number of classes means that it has lost none.
     seconds : float
         What all rows take once, on one core, roughly.
     by_class : bool
@@ -64,13 +77,13 @@ class StruckVotes:
     runs : bool
         Whether neighbours of one class are all the same.
     shortcut : Shortcut or None
-        A shorter way for two classes, in rows without ties between them.
+        A shorter way in rows without ties between classes.
     """
 
     depth: int
     weights: Floats
     bound: float
-    values: Callable[[NeighborOrder, Codes, int], Floats]
+    values: Callable[[NeighborOrder, Codes, int], Valued]
     seconds: float
     by_class: bool = False
     runs: bool = True
@@ -82,12 +95,17 @@ def struck_votes(question: Question) -> StruckVotes | None:
 
     Law and vote may have none, and the smaller law may have fewer than k voters.
     """
-    tol = max(question.options.tol, _TOL)
-    options = replace(question.options, tol=tol)
-    question = replace(question, options=options, want_samples=False)
+    given = question.options
+    options = replace(
+        given, tol=max(given.tol, _TOL), vote_tol=max(given.vote_tol, _VOTE_TOL),
+        max_states=min(given.max_states, _MOST_STATES),
+    )  # fmt: skip
+    question = _or_majority(replace(question, options=options, want_samples=False))
+    if _may_be_weightless(question):
+        return None
     kind = question.columns[0].law.kind
-    if kind == "class counts" and question.vote in ("majority", "ranked"):
-        return _of_class_counts(question) if _one_law(question) else None
+    if kind == "class counts" and question.vote in _CLASS_COUNTS:
+        return _CLASS_COUNTS[question.vote](question) if _one_law(question) else None
     if kind not in ("fixed size", "independent draws", "draws with replacement"):
         return None
     smaller = _smaller(question)
@@ -96,6 +114,21 @@ def struck_votes(question: Question) -> StruckVotes | None:
     if kind == "draws with replacement":
         return _bootstrap(smaller) if _one_law(question) else None
     return _FIXED_SIZE[question.vote](smaller) if question.vote in _FIXED_SIZE else None
+
+
+def _or_majority(question: Question) -> Question:
+    """The vote of one neighbour has no weights."""
+    alone = all(column.k == 1 for column in question.columns)
+    if question.weights is None or callable(question.weights.function) or not alone:
+        return question
+    plain = {"weighted": "majority", "weighted mean": "mean"}
+    return replace(question, vote=plain[question.vote], weights=None)  # type: ignore[arg-type]
+
+
+def _may_be_weightless(question: Question) -> bool:
+    """Whether a class may vanish, and nobody may have weight: then the vanished class would win."""
+    lonely = question.n_classes > 0 and 1 in question.class_sizes
+    return lonely and question.weights is not None and callable(question.weights.function)
 
 
 def _one_law(question: Question) -> bool:
@@ -137,10 +170,10 @@ def _majority(question: Question) -> StruckVotes:
     prefixes = prefixes_for(question.columns, question.options.tol)
     vote = MajorityVote(prefixes, question.n_classes, question.options)
 
-    def right(order: NeighborOrder, gone: Codes, n_threads: int) -> Floats:
-        return vote.right(order, question.codes, n_threads)[:, None]
+    def right(order: NeighborOrder, gone: Codes, n_threads: int) -> Valued:
+        return Valued(vote.right(order, question.codes, n_threads)[:, None])
 
-    shortcut = None
+    shortcut: Shortcut = ClassStrikes(vote)
     if question.n_classes == 2 and TwoClassStrikes.fits(prefixes.depth):
         shortcut = TwoClassStrikes(prefixes, question.options.share)
     bound = float(prefixes.missing.max()) + vote.rounding
@@ -155,9 +188,9 @@ def _ranked(question: Question) -> StruckVotes:
     vote = RankedVote(prefixes, question.options)
     matrix = np.array(mixing, dtype=np.float64)
 
-    def hits(order: NeighborOrder, gone: Codes, n_threads: int) -> Floats:
+    def hits(order: NeighborOrder, gone: Codes, n_threads: int) -> Valued:
         found: Floats = vote.right(order, question.codes, n_threads) @ matrix.T
-        return found[:, None]
+        return Valued(found[:, None])
 
     bound = float(prefixes.missing.max()) + vote.rounding
     return StruckVotes(
@@ -170,8 +203,8 @@ def _mean(question: Question) -> StruckVotes:
     errors = MeanErrors(question.targets, prefixes, question.options.average)
     worst = float(np.ptp(question.targets)) ** 2
 
-    def losses(order: NeighborOrder, gone: Codes, n_threads: int) -> Floats:
-        return -errors(order, n_threads)[:, None]
+    def losses(order: NeighborOrder, gone: Codes, n_threads: int) -> Valued:
+        return Valued(-errors(order, n_threads)[:, None])
 
     bound = float(prefixes.missing.max()) * worst
     seconds = _plain_seconds(question, prefixes.depth)
@@ -181,43 +214,113 @@ def _mean(question: Question) -> StruckVotes:
 def _bootstrap(question: Question) -> StruckVotes:
     vote = BootstrapVote(question)
 
-    def right(order: NeighborOrder, gone: Codes, n_threads: int) -> Floats:
-        return vote(order, n_threads)[:, None]
+    def right(order: NeighborOrder, gone: Codes, n_threads: int) -> Valued:
+        return Valued(vote(order, n_threads)[:, None])
 
     return StruckVotes(vote.depth, _weights(question), question.options.tol, right, vote.seconds())
 
 
-_FIXED_SIZE: dict[str, Callable[[Question], StruckVotes]] = {
+def _weighted(question: Question) -> StruckVotes | None:
+    if not _one_law(question):
+        return None
+    law = question.columns[0].law
+    vote = WeightedVote(question, law)
+    shares = np.array([float(component.weight) for component in law.components])
+
+    def right(order: NeighborOrder, gone: Codes, n_threads: int) -> Valued:
+        return _middle(vote.bounds(order, n_threads))
+
+    weights = _weights(question) * shares[:, None]
+    return StruckVotes(vote.depth, weights, vote.rounding(), right, vote.seconds, runs=False)
+
+
+def _middle(bounds: Floats) -> Valued:
+    """The middle between bounds (rows, 2, ...), and what it may be off by."""
+    doubt = float(np.max(bounds[:, 1] - bounds[:, 0], initial=0.0)) / 2
+    return Valued(bounds.mean(axis=1), doubt)
+
+
+def _weighted_mean(question: Question) -> StruckVotes:
+    means = WeightedMeans.of(question)
+
+    def losses(order: NeighborOrder, gone: Codes, n_threads: int) -> Valued:
+        errors = means.errors(order, n_threads)
+        return Valued(-errors[:, None], QUADRATURE * float(errors.max(initial=0.0)))
+
+    bound = float(means.bound(question).max())
+    seconds = means.seconds(question.n_samples)
+    return StruckVotes(means.prefixes.depth, _weights(question), bound, losses, seconds, runs=False)
+
+
+_FIXED_SIZE: dict[str, Callable[[Question], StruckVotes | None]] = {
     "majority": _majority,
     "ranked": _ranked,
     "mean": _mean,
+    "weighted": _weighted,
+    "weighted mean": _weighted_mean,
 }
 
 
-def _of_class_counts(question: Question) -> StruckVotes | None:
+def _smaller_laws(question: Question) -> list[CountsLaw] | None:
+    """The laws without a sample of each class, and the law; None if one has too few voters."""
     law: CountsLaw = question.columns[0].law
     k = max(column.k for column in question.columns)
-    at_least = k if question.vote == "majority" else 1
+    at_least = 1 if question.vote == "ranked" else k
     present = [size > 0 for size in law.class_sizes]
     laws = [law.without_one(c, at_least) if present[c] else law for c in range(question.n_classes)]
     if any(at_least > smaller.smallest_training_set for smaller in laws):
         return None
-    sizes = np.array([each.class_sizes for each in [*laws, law]])
-    trains = np.array([[c.train for c in each.components] for each in [*laws, law]])
+    return [*laws, law]
+
+
+def _of_class_counts(question: Question) -> StruckVotes | None:
+    laws = _smaller_laws(question)
+    if laws is None:
+        return None
+    sizes = np.array([each.class_sizes for each in laws])
+    trains = np.array([[c.train for c in each.components] for each in laws])
     pools = Pools(sizes, np.maximum(sizes - 1, 0), trains)
-    vote = ClassCountsVote(question, [c.train for c in law.components], pools)
-    weights = np.array([_component_weights(question, each) for each in laws])
+    vote = ClassCountsVote(question, [c.train for c in laws[-1].components], pools)
+    weights = np.array([_component_weights(question, each) for each in laws[:-1]])
     bound = 1.25 * question.options.tol + vote.rounding
     race = None
     if question.n_classes == 2 and question.vote == "majority":
         race = RaceVote(pools, [column.k for column in question.columns], question.options.share)
 
-    def values(order: NeighborOrder, gone: Codes, n_threads: int) -> Floats:
-        return vote.values(order, n_threads, gone)
+    def values(order: NeighborOrder, gone: Codes, n_threads: int) -> Valued:
+        return Valued(vote.values(order, n_threads, gone))
 
     return StruckVotes(
         vote.depth, weights, bound, values, vote.seconds(), by_class=True, shortcut=race
     )
+
+
+def _weighted_class_counts(question: Question) -> StruckVotes | None:
+    laws = _smaller_laws(question)
+    if laws is None:
+        return None
+    votes = [WeightedVote(question, law) for law in laws]
+    weights = np.array([_component_weights(question, each) for each in laws[:-1]])
+
+    def values(order: NeighborOrder, gone: Codes, n_threads: int) -> Valued:
+        bounds = np.empty((order.n_samples, 2, weights.shape[1], len(question.columns)))
+        for c in np.unique(gone):
+            rows = np.flatnonzero(gone == c)
+            some = struck_rows(order, rows, np.full(len(rows), -1))
+            bounds[rows] = votes[c].bounds(some, n_threads)
+        return _middle(bounds)
+
+    return StruckVotes(
+        max(vote.depth for vote in votes), weights, max(vote.rounding() for vote in votes), values,
+        votes[-1].seconds, by_class=True, runs=False,
+    )  # fmt: skip
+
+
+_CLASS_COUNTS: dict[str, Callable[[Question], StruckVotes | None]] = {
+    "majority": _of_class_counts,
+    "ranked": _of_class_counts,
+    "weighted": _weighted_class_counts,
+}
 
 
 def _component_weights(question: Question, law: CountsLaw) -> Floats:

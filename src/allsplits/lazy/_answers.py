@@ -68,10 +68,11 @@ def answer_queries(
 
     def answer(start: int, stop: int) -> None:
         paths = make_paths(min(at_hand, stop - start), n_models, n_wanted, n_outputs)
+        words = paths.errors.view(np.int64)
         for low in range(start, stop, at_hand):
             high = min(low + at_hand, stop)
             fill_paths(data, plan, queries[low:high], neighbors[low:high], paths)
-            choose_models(paths, answers.rows(low, high))
+            choose_models(paths, words, answers.rows(low, high))
 
     work = plan.count_operations(data.points.shape[1]) * n_outputs
     smallest = max(1, _OPERATIONS_PER_RANGE // work)

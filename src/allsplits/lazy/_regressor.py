@@ -26,6 +26,7 @@ from allsplits._threads import thread_count
 from allsplits._validation import (
     check_count,
     check_distances,
+    check_new_points,
     check_parameters,
     check_size,
     check_square,
@@ -43,9 +44,6 @@ Array = NDArray[np.float64]
 
 #: So many neighbours are held at a time (some 32 bytes for each).
 _ENTRIES_PER_BLOCK = 1 << 20
-#: Training values, and their product with the queries, up to which one thread is faster (measured).
-_VALUES_OF_SMALL = 1 << 16
-_PRODUCTS_OF_SMALL = 1 << 20
 #: A block is a second or two of work, so that a progress bar moves and Ctrl-C is heard.
 _OPERATIONS_PER_BLOCK = 1 << 31
 
@@ -156,7 +154,6 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         self._data = LocalData(X, targets, float(self.ridge), not self.penalize_intercept)
         self._one_output = np.ndim(y) == 1
         self._search = Reference(X, metric.fixed_by_sample(X), n_threads)
-        self._small_search = Reference(X, self._search.metric, 1)
         self.k_ranges_ = {part.degree: (part.k_min, part.k_max) for part in plan.ranges}
         return self
 
@@ -302,24 +299,18 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
         )
 
     def _new(self, X: Any) -> Array:
-        queries: Array = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        queries = check_new_points(self, X)
         if self._search.metric.precomputed:
             check_distances(queries)
         bounds = Bounds.of(queries)
         check_spread(self._bounds, bounds, self._plan.highest_degree, self._data.ridge)
         return queries
 
-    def _search_for(self, n_queries: int) -> Reference:
-        """Where so many queries are searched: threads cost small batches more than they save."""
-        n_values = self._data.points.size
-        small = n_values <= _VALUES_OF_SMALL and n_queries * n_values <= _PRODUCTS_OF_SMALL
-        return self._small_search if small else self._search
-
     def _answer(
         self, queries: Array, *, coefficients: bool = False, progress: bool = False
     ) -> Answers:
         """Search and answer block by block, so that memory stays bounded."""
-        plan, search = self._plan, self._search_for(len(queries))
+        plan, n_threads = self._plan, self._search.threads_for(len(queries))
         n_wanted = count_terms(self.n_features_in_, plan.highest_degree) if coefficients else 1
         n_outputs = self._data.targets.shape[1]
         answers = make_answers(len(queries), plan.n_combined, n_wanted, n_outputs)
@@ -329,10 +320,8 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
             for low in range(0, len(queries), size):
                 block = queries[low : low + size]
                 high = low + len(block)
-                nearest = search.nearest(block, plan.depth)
-                answer_queries(
-                    self._data, plan, block, nearest, search.n_threads, answers.rows(low, high)
-                )
+                nearest = self._search.nearest(block, plan.depth)
+                answer_queries(self._data, plan, block, nearest, n_threads, answers.rows(low, high))
                 step(len(block))
         return answers
 

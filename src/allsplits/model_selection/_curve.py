@@ -5,18 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
+from allsplits._validation import check_choice, check_counts, check_fraction
+from allsplits.exact import Column
+from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._choice import KNOWN, Choice, choose_best
+from allsplits.model_selection._interval import METHODS, Band, Moves, make_interval
 from allsplits.model_selection._scoring import in_digits
 from allsplits.orders import SearchReport
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from allsplits.model_selection._task import Task
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +58,8 @@ class Curve:
     fractions: tuple[Fraction, ...] | None = None
     search: SearchReport = field(default_factory=SearchReport)
     standard_errors: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))
+    task: Task | None = field(default=None, repr=False)
+    columns: tuple[Column, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("error_bounds", "standard_errors"):
@@ -99,11 +107,87 @@ class Curve:
             columns["standard_error"] = self.standard_errors
         return make_frame(columns, backend)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the curve with the best value marked; returns the matplotlib Axes."""
+    def interval(
+        self, confidence: float = 0.95, *, method: str = "combined", at: Any = None
+    ) -> Band:
+        """What other data sets from the same source might have given, at each value.
+
+        Each interval is that of `Evaluation.interval` at the value; the values of a curve over k
+        share one pass. Take its intervals one by one: that all of them hold is less certain, and
+        none of them knows that the best value was chosen by the same scores.
+
+        Parameters
+        ----------
+        confidence, method :
+            As in `Evaluation.interval`.
+        at : array-like, default=None
+            Some values of the curve; None means all. A learning curve takes time for each.
+
+        Returns
+        -------
+        Band
+            ``low, high = curve.interval()`` unpacks it.
+
+        Examples
+        --------
+        >>> from allsplits import validation_curve
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> validation_curve(KNeighborsClassifier(), X, y, n_neighbors=[1, 5]).interval()
+        Band(2 intervals of width 0.0... to 0.0..., 0.95 confidence each, ...)
+        """
+        check_fraction("confidence", confidence)
+        check_choice("method", method, METHODS)
+        places = self._places(at)
+        moves = self._moves(places)
+        intervals = tuple(
+            make_interval(
+                float(self.scores[place]), moves[place], confidence=confidence, method=method,
+                error_bound=float(self.error_bounds[place]), scoring=self.scoring,
+            )
+            for place in places
+        )  # fmt: skip
+        return Band(self.parameter, self.x[places], intervals)
+
+    def _places(self, at: Any) -> list[int]:
+        """Where the values are that are asked for."""
+        if at is None:
+            return list(range(len(self.x)))
+        wanted = check_counts("at", at)
+        missing = sorted(set(wanted) - set(self.x.tolist()))
+        if missing:
+            raise InvalidInputError(
+                f"at must hold values of the curve, of {self.parameter} from {self.x[0]} to "
+                f"{self.x[-1]}; got {missing[0]}"
+            )
+        return [self.x.tolist().index(value) for value in wanted]
+
+    def _moves(self, places: list[int]) -> dict[int, Moves]:
+        """What each unit moves the scores by; kept for the next question."""
+        if self.task is None:
+            raise InvalidInputError(
+                "interval needs a curve that was computed here: one that was put together from "
+                "parts does not know its samples"
+            )
+        new = [place for place in places if place not in self._known_moves]
+        found = self.task.moves([self.columns[place] for place in new]) if new else []
+        self._known_moves.update(zip(new, found, strict=True))
+        return self._known_moves
+
+    @cached_property
+    def _known_moves(self) -> dict[int, Moves]:
+        return {}
+
+    def plot(self, ax: Axes | None = None, *, confidence: float | None = None) -> Axes:
+        """Draw the curve with the best value marked; returns the matplotlib Axes.
+
+        With a `confidence`, 0.95 for example, the band of `interval` is drawn as well (of a long
+        learning curve at some of its values).
+        """
         from allsplits.plots._curves import draw_curve
 
-        return draw_curve(self, ax)
+        return draw_curve(self, ax, confidence=confidence)
 
     def __repr__(self) -> str:
         values = f"{self.x[0]} … {self.x[-1]}" if len(self.x) > 1 else str(self.x[0])

@@ -20,7 +20,7 @@ test error*, arXiv 2007.12671). Where classes count equally sᵢ is set against 
 deviations of a group are summed. It does not see that a sample also moves the scores of those it
 is a neighbour of, and is too narrow for few neighbours.
 
-**Combined**, the default: two thirds of the first and one third of the second. The share, and
+**Combined**, the default: two fifths of the first and three fifths of the second. The share, and
 what follows, were chosen by coverage (studies/interval_coverage.md). Few samples may make up most
 of the variance (a rare class), so the quantile is Student's with Satterthwaite's degrees of
 freedom. A score between 0 and 1 gets Wilson's interval, with as many independent draws as its
@@ -28,8 +28,8 @@ variance stands for and no more than there are samples: it stays within 0 and 1,
 where every sample is always right. The difference of two such scores has at least the variance of
 one sample for either side, so that two that agree on all samples have a width as well.
 
-Laws and votes that have no jackknife (episodes, weighted votes) have sample scores alone, and say
-so. None of them knows of a k that was chosen by the same scores.
+Laws and votes that have no jackknife (episodes) have sample scores alone, and say so. None of them
+knows of a k that was chosen by the same scores.
 """
 
 from __future__ import annotations
@@ -44,11 +44,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_choice, check_fraction
 from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    from allsplits.model_selection._evaluation import Evaluation
+    from allsplits.splits import Law
 
 Floats = NDArray[np.float64]
 
@@ -104,6 +105,8 @@ class Interval:
 _ROUNDING = 1e-12
 #: How the variance is estimated.
 METHODS = ("combined", "jackknife", "sample scores")
+#: The jackknife's part of the combined variance.
+JACKKNIFE = 0.4
 
 
 class Moves(NamedTuple):
@@ -155,7 +158,8 @@ class Moves(NamedTuple):
         freedom = _freedom(self.jackknife)
         if method == "jackknife":
             return Spread(safe, freedom)
-        return Spread((2 * safe + _sum_of_squares(self.sample_scores)) / 3, freedom)
+        tight = _sum_of_squares(self.sample_scores)
+        return Spread(JACKKNIFE * safe + (1 - JACKKNIFE) * tight, freedom)
 
 
 class Spread(NamedTuple):
@@ -192,45 +196,66 @@ def jackknife_variance(without_one: Sequence[Fraction]) -> Fraction:
     return Fraction(n - 1, n) * sum(((one - mean) ** 2 for one in without_one), Fraction(0))
 
 
-def sample_score_moves(evaluation: Evaluation, groups: NDArray[Any] | None) -> Floats:
-    """From the sample scores, summed over groups where there are any."""
-    moves = _deviations(evaluation)
-    if groups is None:
-        return moves
-    of_groups: NDArray[Any] = np.bincount(groups, weights=moves)
-    return of_groups
+class SampleScores(NamedTuple):
+    """The scores of all samples in one column, and how they make up the score.
 
+    Attributes
+    ----------
+    score : float
+    scores, weight : ndarray of shape (n_samples,)
+        The score of each sample, and what it counts.
+    y : ndarray of shape (n_samples,) or None
+        The labels, if classes count equally.
+    groups : ndarray of shape (n_samples,) or None
+        The group of each sample, where whole groups are drawn.
+    has_scale : bool
+        Whether the score is from 0 to 1.
+    """
 
-def _deviations(evaluation: Evaluation) -> Floats:
-    """What each sample moves the score away from its expectation (they sum to zero)."""
-    weight = evaluation.sample_weight
-    scores = np.where(weight > 0, np.nan_to_num(evaluation.sample_scores), 0.0)
-    if not _classes_count_equally(evaluation):
-        return weight * (scores - evaluation.score)
-    codes = np.unique(evaluation.y, return_inverse=True)[1]
-    totals = np.bincount(codes, weights=weight)
-    means = np.bincount(codes, weights=weight * scores) / np.where(totals > 0, totals, 1.0)
-    return weight * (scores - means[codes])
+    score: float
+    scores: Floats
+    weight: Floats
+    y: NDArray[Any] | None
+    groups: NDArray[Any] | None
+    has_scale: bool
 
+    @classmethod
+    def of(
+        cls, score: float, scores: Floats, weight: Floats, *, y: NDArray[Any], law: Law,
+        scoring: str,
+    ) -> SampleScores:  # fmt: skip
+        """As the law and the score demand."""
+        classes_count_equally = scoring == "balanced_accuracy" or law.kind == "episodes"
+        groups = getattr(law, "groups", None)
+        has_scale = bool(np.isfinite(score_limits(scoring)[0]))
+        return cls(score, scores, weight, y if classes_count_equally else None, groups, has_scale)
 
-def unit_weights(evaluation: Evaluation, groups: NDArray[Any] | None) -> Floats:
-    """What each unit counts in a score from 0 to 1; nothing where the score has no such scale."""
-    has_scale = np.isfinite(score_limits(evaluation.scoring)[0])
-    weight: Floats = evaluation.sample_weight * has_scale
-    if groups is None:
-        return weight
-    of_groups: NDArray[Any] = np.bincount(groups, weights=weight)
-    return of_groups
+    def moves(self, without_one: Floats | None) -> Moves:
+        """What each unit moves the score by; `without_one` are the scores without each unit."""
+        deviations = self._deviations()
+        return Moves(
+            None if without_one is None else jackknife_moves(without_one),
+            self._by_unit(deviations),
+            "samples" if self.groups is None else "groups",
+            # Of a score without a scale from 0 to 1 nothing is known beforehand.
+            self._by_unit(self.weight if self.has_scale else np.zeros_like(self.weight)),
+        )
 
+    def _by_unit(self, values: Floats) -> Floats:
+        """Sums over groups, where whole groups are drawn."""
+        if self.groups is None:
+            return values
+        return np.bincount(self.groups, weights=values).astype(np.float64)
 
-def _classes_count_equally(evaluation: Evaluation) -> bool:
-    return evaluation.scoring == "balanced_accuracy" or evaluation.law.kind == "episodes"
-
-
-def sampling_groups(evaluation: Evaluation) -> NDArray[Any] | None:
-    """The group of each sample where whole groups are drawn, else None."""
-    groups: NDArray[Any] | None = getattr(evaluation.law, "groups", None)
-    return groups
+    def _deviations(self) -> Floats:
+        """What each sample moves the score away from its expectation (they sum to zero)."""
+        scores = np.where(self.weight > 0, np.nan_to_num(self.scores), 0.0)
+        if self.y is None:
+            return self.weight * (scores - self.score)
+        codes = np.unique(self.y, return_inverse=True)[1]
+        totals = np.bincount(codes, weights=self.weight)
+        sums = np.bincount(codes, weights=self.weight * scores)
+        return self.weight * (scores - (sums / np.where(totals > 0, totals, 1.0))[codes])
 
 
 def score_limits(scoring: str) -> tuple[float, float]:
@@ -281,3 +306,70 @@ def _wilson(p: float, variance: float, quantile: float, n_units: int) -> tuple[f
     middle = (p + extra / 2) / (1 + extra)
     reach = sqrt(extra * (p * (1 - p) + extra / 4)) / (1 + extra)
     return middle - reach, middle + reach
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Band:
+    """Intervals along a curve, each on its own; ``low, high = band`` unpacks it.
+
+    Attributes
+    ----------
+    parameter : str
+        What varies along the curve.
+    x : ndarray
+        Its values.
+    intervals : tuple of Interval
+        One for each value. They hold together less often than each of them does.
+    """
+
+    parameter: str
+    x: NDArray[Any]
+    intervals: tuple[Interval, ...]
+
+    @property
+    def low(self) -> Floats:
+        """Lower ends."""
+        return np.array([one.low for one in self.intervals])
+
+    @property
+    def high(self) -> Floats:
+        """Upper ends."""
+        return np.array([one.high for one in self.intervals])
+
+    @property
+    def standard_errors(self) -> Floats:
+        """Estimated spread of each score over data sets from the same source."""
+        return np.array([one.standard_error for one in self.intervals])
+
+    @property
+    def confidence(self) -> float:
+        """How often each interval holds the expected score."""
+        return self.intervals[0].confidence
+
+    @property
+    def method(self) -> str:
+        """How the variance was estimated; the plainest, where methods differ along the curve."""
+        return max((one.method for one in self.intervals), key=METHODS.index)
+
+    def frame(self, backend: str | None = None) -> DataFrame:
+        """One row per value, as a pandas or polars data frame."""
+        columns = {
+            self.parameter: self.x,
+            "score": [one.estimate for one in self.intervals],
+            "low": self.low,
+            "high": self.high,
+            "standard_error": self.standard_errors,
+        }
+        return make_frame(columns, backend)
+
+    def __iter__(self) -> Iterator[Floats]:
+        return iter((self.low, self.high))
+
+    def __repr__(self) -> str:
+        note = "" if self.method == "combined" else f", by {self.method}"
+        one, widths = self.intervals[0], self.high - self.low
+        return (
+            f"Band({len(self.x)} intervals of width {widths.min():.4f} to {widths.max():.4f}, "
+            f"{one.confidence:.4g} confidence each, sampling noise of {one.n_units:,} "
+            f"{one.unit}{note})"
+        )

@@ -38,7 +38,7 @@ from scipy.stats import t as student
 
 from allsplits._frames import DataFrame, make_frame
 from allsplits.model_selection._evaluation import Evaluation
-from allsplits.model_selection._interval import Interval, Moves
+from allsplits.model_selection._interval import JACKKNIFE, Interval, Moves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -223,7 +223,7 @@ def _quantiles(moves: Sequence[Moves], pairs: _Pairs, confidence: float) -> Floa
     parts = [np.column_stack([one.sample_scores for one in moves])]
     if moves[0].jackknife is not None:
         safe = np.column_stack([one.jackknife for one in moves])  # type: ignore[misc]
-        parts = [sqrt(2 / 3) * safe, sqrt(1 / 3) * parts[0]]
+        parts = [sqrt(JACKKNIFE) * safe, sqrt(1 - JACKKNIFE) * parts[0]]
     # The covariance of the scores is root'root.
     root = np.linalg.qr(np.concatenate(parts), mode="r")
     m = len(moves)

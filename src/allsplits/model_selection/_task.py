@@ -38,12 +38,14 @@ from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._estimator import VoteSettings, read_estimator, read_weights
 from allsplits.model_selection._evaluation import Evaluation
+from allsplits.model_selection._interval import Moves, SampleScores
 from allsplits.model_selection._scoring import Scoring
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
 from allsplits.orders import NeighborOrder, read_points
 from allsplits.splits import BernoulliLaw, ClassCounts, Law, Samples, SizeLaw, resolve_cv
 
 if TYPE_CHECKING:
+    from allsplits.exact.halves import UnbiasedVariance
     from allsplits.exact.pairs.given import SplitScore
     from allsplits.exact.pairs.spread import SpreadAndRuns
 
@@ -69,6 +71,7 @@ class Task:
     scoring: Scoring
     options: Options
     row_names: NDArray[Any] | None = None
+    exclusion: Exclusion | None = None
 
     @classmethod
     def read(
@@ -151,6 +154,43 @@ class Task:
 
         return scores_without_one(self.neighbors, question)
 
+    def moves(self, columns: Sequence[Column]) -> list[Moves]:
+        """What each sample (or group) moves the score of each column by.
+
+        Columns that share a law (a curve over k) share the passes, all share the search.
+        """
+        self.neighbors.expect()
+        found: dict[int, Moves] = {}
+        for law in dict.fromkeys(column.law for column in columns):
+            places = [c for c, column in enumerate(columns) if column.law == law]
+            found.update(zip(places, self._moves_of_law([columns[c] for c in places]), strict=True))
+        return [found[c] for c in range(len(columns))]
+
+    def _moves_of_law(self, columns: list[Column]) -> list[Moves]:
+        # Loaded when it is asked for: a first evaluation does without.
+        from allsplits.exact.leaving_out import scores_without_one
+
+        question = self._question(columns)
+        [answer] = solve(self.neighbors, replace(question, want_rows=True))
+        if answer.sample_scores is None or answer.sample_weight is None:
+            raise AssertionError("sample scores were asked for")
+        without = scores_without_one(self.neighbors, question)
+        return [
+            SampleScores.of(
+                float(answer.scores[c]), answer.sample_scores[:, c], answer.sample_weight,
+                y=self.y, law=column.law, scoring=self.scoring.name,
+            ).moves(None if without is None else without.scores[:, c])
+            for c, column in enumerate(columns)
+        ]  # fmt: skip
+
+    def unbiased_variance(self, *, n_cuts: int, seed: int) -> UnbiasedVariance:
+        """The unbiased variance of the score, where there is one."""
+        question = self._question([Column(self.n_neighbors, self.law)])
+        # Loaded when it is asked for: a first evaluation does without.
+        from allsplits.exact.halves import unbiased_variance
+
+        return unbiased_variance(self.neighbors, question, n_cuts=n_cuts, seed=seed)
+
     def split_spread(self, *, method: str, n_runs: int, seed: int) -> SplitSpread:
         """How much the score of one run differs from the average over all."""
         question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
@@ -158,6 +198,13 @@ class Task:
         from allsplits.exact.pairs.spread import split_spread
 
         return split_spread(self.neighbors, question, method=method, n_runs=n_runs, seed=seed)
+
+    def spread_in_passing(self) -> SplitSpread | None:
+        """The same in a few seconds, for a sentence beside the score; None if it takes longer."""
+        question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
+        from allsplits.exact.pairs.spread import spread_in_passing
+
+        return spread_in_passing(self.neighbors, question)
 
     def replay(
         self, split: GivenSplit, *, n_runs: int, seed: int
@@ -184,7 +231,10 @@ class Task:
         columns = [Column(k, self.law) for k in ks]
         questions = [self._weighted(choice)._question(columns) for choice in weights]
         answers = solve(self.neighbors, *questions)
-        return [self._curve("n_neighbors", ks, answer) for answer in answers]
+        return [
+            self._weighted(choice)._curve("n_neighbors", ks, answer, columns)
+            for choice, answer in zip(weights, answers, strict=True)
+        ]
 
     def over_sizes(self, train_sizes: Any = None, *, stratify: bool = False) -> Curve:
         """Every size of the training set, in one pass; the law of the task does not matter."""
@@ -199,15 +249,16 @@ class Task:
             self._check_neighbors(k, SizeLaw.of_size(n, n - 1))
             sizes = read_sizes(train_sizes, voters, n)
             laws = [SizeLaw.of_size(n, size) for size in sizes]
-        question = self._question([Column(k, law) for law in laws])
-        [answer] = solve(self.neighbors, question)
-        return self._curve("shots" if stratify else "train_size", sizes, answer)
+        columns = [Column(k, law) for law in laws]
+        [answer] = solve(self.neighbors, self._question(columns))
+        return self._curve("shots" if stratify else "train_size", sizes, answer, columns)
 
     def over_ranks(self, ranks: list[int], exclusion: Exclusion | None = None) -> Curve:
         """Recall at every rank; excluded candidates are never met."""
-        question = self._question([Column(rank, self.law) for rank in ranks])
-        [answer] = solve(self.neighbors, replace(question, exclusion=exclusion))
-        return self._curve("rank", ranks, answer, "recall")
+        columns = [Column(rank, self.law) for rank in ranks]
+        task = replace(self, exclusion=exclusion)
+        [answer] = solve(self.neighbors, task._question(columns))
+        return task._curve("rank", ranks, answer, columns)
 
     def expect_evaluation(self) -> None:
         """Say that `evaluate` will be asked beside other questions."""
@@ -262,21 +313,24 @@ class Task:
             balanced=self.scoring.name == "balanced_accuracy",
             want_samples=want_samples,
             options=self.options,
+            exclusion=self.exclusion,
             weights=self.settings.weights,
         )
 
     def _curve(
-        self, parameter: str, values: list[int], answer: Answer, scoring: str | None = None
+        self, parameter: str, values: list[int], answer: Answer, columns: list[Column]
     ) -> Curve:
         return Curve(
             parameter=parameter,
             x=np.array(values),
             scores=answer.scores,
-            scoring=scoring or self.scoring.name,
+            scoring="recall" if parameter == "rank" else self.scoring.name,
             error_bounds=answer.error_bound,
             fractions=answer.fractions,
             search=answer.search,
             standard_errors=answer.standard_error,
+            task=self,
+            columns=tuple(columns),
         )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.orders.full_rows import ENTRIES_PER_BLOCK, FullRowSearch
+from allsplits.orders.kernel_types import Places
 from allsplits.orders.order import NeighborOrder, pack_rows, replace_rows
 from allsplits.orders.proposers.proposer import Proposer
 from allsplits.orders.protocol import Search
@@ -55,7 +56,8 @@ class CandidateSearch(Search):
         """Neighbours of the samples start to stop."""
         n_candidates = min(self.depth + 1 + self.spare, self.n_samples)
         items, beyond = self.proposer.propose(start, stop, n_candidates)
-        rows = rerank(self.points, start, items, beyond, self.depth, self.full.ties, self.n_threads)
+        places = Places(self.points, self.points[start:stop], start)
+        rows = rerank(places, items, beyond, self.depth, self.full.ties, self.n_threads)
         failed = np.flatnonzero(rows.lengths < 0)
         if self.others and len(failed) > 0.1 * len(items):
             self.proposer = self.others.pop(0)()

@@ -19,6 +19,7 @@ from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_points
 from allsplits.exceptions import InvalidInputError, InvalidTypeError, UnsupportedError
 from allsplits.orders.graph import check_permission, mark_approximate, sort_found
+from allsplits.orders.kernel_types import Places
 from allsplits.orders.metric import Metric
 from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_rows
 from allsplits.orders.verify import rerank
@@ -285,7 +286,8 @@ def _true_distances(metric: Metric, X: Array, depth: int, n_threads: int) -> Fin
         items = np.where(found < 0, own, found).astype(np.int32)
         # Nobody is known to be farther than the last one found: every row ends where it ends.
         beyond = np.full(n_rows, np.inf)
-        rows = rerank(points, first_row, items, beyond, depth, metric.squared_ties, n_threads)
+        places = Places(points, points[first_row : first_row + n_rows], first_row)
+        rows = rerank(places, items, beyond, depth, metric.squared_ties, n_threads)
         order = pack_rows(rows, metric.from_squared, depth, len(points) - 1, first_row)
         return mark_approximate("index", order)
 

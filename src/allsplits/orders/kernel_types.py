@@ -32,11 +32,23 @@ class Ties(NamedTuple):
         return (keys**0.5 + links * self.floor) ** 2 * (1 + 2 * links * self.tolerance)
 
 
+class Places(NamedTuple):
+    """Points, and those whose neighbours are wanted.
+
+    These are the points from `first_row` on, which are no neighbours of themselves, or new ones:
+    then `first_row` is -1.
+    """
+
+    points: NDArray[np.float64]
+    queries: NDArray[np.float64]
+    first_row: int = -1
+
+
 class SortedRows(NamedTuple):
     """Rows side by side, nearest first; what is past a row's length is padding.
 
     `items` are row numbers, `keys` what they are sorted by, `tied` says whether an entry is tied
-    with the one before it. A length of -1 says that the row is not certain.
+    with the one before it. A negative length says that the row is not certain.
     """
 
     items: NDArray[np.int32]
@@ -55,6 +67,16 @@ class SortedRows(NamedTuple):
         """Some of the rows."""
         items, keys, tied, lengths = self
         return SortedRows(items[chosen], keys[chosen], tied[chosen], lengths[chosen])
+
+    def replaced(self, numbers: NDArray[np.intp], others: SortedRows) -> SortedRows:
+        """The rows with those of these numbers replaced by `others`, in turn."""
+        width = max(self.items.shape[1], others.items.shape[1])
+        found = SortedRows.of(np.empty((len(self.items), width), dtype=np.int32))
+        for rows, places in ((self, slice(None)), (others, numbers)):
+            for into, part in zip(found[:3], rows[:3], strict=True):
+                into[places, : part.shape[1]] = part
+            found.lengths[places] = rows.lengths
+        return found
 
 
 class Words(NamedTuple):

@@ -81,7 +81,7 @@ def _sort(keys, items, start, stop, gap):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _is_tied(before, key, ties):
+def is_tied(before, key, ties):
     """Whether a key counts as equal to the one before it in a sorted row."""
     step = key - before
     if step <= ties.tolerance * key:
@@ -111,7 +111,7 @@ def _any_tie(keys, length, ties):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _mark_ties(keys, items, tied, length, depth, ties):
+def mark_ties(keys, items, tied, length, depth, ties):
     """Mark tie groups of a sorted row; return where the group containing rank `depth` ends.
 
     Members of a group get the group's first key and are put in row order.
@@ -123,7 +123,7 @@ def _mark_ties(keys, items, tied, length, depth, ties):
     i = np.int64(0)
     while i < length:
         end = i + 1
-        while end < length and _is_tied(keys[end - 1], keys[end], ties):
+        while end < length and is_tied(keys[end - 1], keys[end], ties):
             end += 1
         tied[i] = False
         in_order = True
@@ -141,7 +141,7 @@ def _mark_ties(keys, items, tied, length, depth, ties):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def rerank_candidates(points, first_row, rows, beyond, start, stop, depth, ties):
+def rerank_candidates(places, rows, beyond, start, stop, depth, ties):
     """Give candidates their true squared distances, sort, and find where each row may stop.
 
     The candidates of a row, ended by -1, are the items of `rows`; whoever is not among them is at
@@ -149,10 +149,11 @@ def rerank_candidates(points, first_row, rows, beyond, start, stop, depth, ties)
     length -1: it has to be searched in full.
     """
     items, keys = rows.items, rows.keys
-    n_features = points.shape[1]
+    points, queries, first_row = places
+    n_points, n_features = points.shape
     quads = n_features - n_features % 4
     for i in range(start, stop):
-        own = first_row + i
+        own = first_row + i if first_row >= 0 else -1
         count = 0
         for e in range(items.shape[1]):
             j = items[i, e]
@@ -163,20 +164,20 @@ def rerank_candidates(points, first_row, rows, beyond, start, stop, depth, ties)
             # In the order of `direct_rows`: both ways to a distance give the same bits.
             total = 0.0
             for f in range(0, quads, 4):
-                a = points[own, f] - points[j, f]
-                b = points[own, f + 1] - points[j, f + 1]
-                c = points[own, f + 2] - points[j, f + 2]
-                d = points[own, f + 3] - points[j, f + 3]
+                a = queries[i, f] - points[j, f]
+                b = queries[i, f + 1] - points[j, f + 1]
+                c = queries[i, f + 2] - points[j, f + 2]
+                d = queries[i, f + 3] - points[j, f + 3]
                 total += (a * a + b * b) + (c * c + d * d)
             for f in range(quads, n_features):
-                a = points[own, f] - points[j, f]
+                a = queries[i, f] - points[j, f]
                 total += a * a
             items[i, count] = j
             keys[i, count] = total
             count += 1
         _sort(keys[i], items[i], np.int64(0), count, np.int64(1))
-        end = _mark_ties(keys[i], items[i], rows.tied[i], count, depth, ties)
-        everyone = count == points.shape[0] - 1
+        end = mark_ties(keys[i], items[i], rows.tied[i], count, depth, ties)
+        everyone = count == n_points - (own >= 0)
         # A tie group carries its first key; a chain of near ties may end later.
         complete = end >= depth and _reach(keys[i, end - 1], count, ties) < beyond[i]
         rows.lengths[i] = end if everyone or complete else -1
@@ -202,27 +203,25 @@ def collect_near(rows, thresholds, start, stop, items, keys):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def first_columns(rows, start, stop, ties, out):
-    """out[i] = the lowest column of the first tie group of row i, which need not be sorted."""
-    n = rows.shape[1]
+def find_lone_firsts(columns, rows, start, stop, ties):
+    """Fill in the first item of unsorted `columns`; a length of -1 says that others are tied."""
+    n = columns.shape[1]
     for i in range(start, stop):
-        row = rows[i]
-        last = np.inf
+        row = columns[i]
+        least = np.inf
+        first = 0
         for j in range(n):
-            last = row[j] if row[j] < last else last
-        # The group grows from its least key, link by link, until nobody joins.
-        while True:
-            limit = _reach(last, 1, ties)
-            grown = last
-            first = n
-            for j in range(n):
-                if row[j] <= limit and (row[j] <= last or _is_tied(last, row[j], ties)):
-                    grown = max(grown, row[j])
-                    first = min(first, j)
-            if grown == last:
-                break
-            last = grown
-        out[i] = first
+            if row[j] < least:
+                least = row[j]
+                first = j
+        limit = _reach(least, 1, ties)
+        n_near = 0
+        for j in range(n):
+            n_near += row[j] <= limit
+        rows.items[i, 0] = first
+        rows.keys[i, 0] = least
+        rows.tied[i, 0] = False
+        rows.lengths[i] = 1 if n_near == 1 else -1
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -233,7 +232,7 @@ def finish_sorted_rows(rows, start, stop, depth, ties):
         n = items.shape[1]
         while n > 0 and keys[i, n - 1] == np.inf:
             n -= 1
-        rows.lengths[i] = _mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
+        rows.lengths[i] = mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -264,7 +263,7 @@ def finish_packed_rows(columns, words, rows, start, stop, depth, ties):
         safe = key * (1.0 - 2.0 ** (words.bits - 51)) - 1e-300
         if unsorted > 0:
             _sort(keys[i], items[i], np.int64(0), width, np.int64(1))
-        end = _mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
+        end = mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
         everyone = words.complete or n < width
         certain = end < n and _reach(keys[i, end - 1], n, ties) < safe
         rows.lengths[i] = end if everyone or certain else -1

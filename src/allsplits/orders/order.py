@@ -286,8 +286,10 @@ def pack_rows(
     items, keys, tied, lengths = rows
     lengths = np.maximum(lengths, 0)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
-    if np.all(lengths == items.shape[1]):
-        flat = items.ravel(), transform(keys.ravel()), tied.ravel()
+    longest = int(lengths.max(initial=0))
+    if indptr[-1] == longest * len(lengths):
+        same = np.s_[:, :longest]
+        flat = items[same].ravel(), transform(keys[same].ravel()), tied[same].ravel()
     else:
         used = np.arange(items.shape[1]) < lengths[:, None]
         flat = items[used], transform(keys[used]), tied[used]

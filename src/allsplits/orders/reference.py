@@ -8,7 +8,7 @@ verified; otherwise, and where that proves nothing, every query is compared with
 differences, O(queries · references · features). Both ways have the same bits.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from allsplits._threads import thread_count
 from allsplits._validation import check_count
 from allsplits.orders.backends import check_backend
-from allsplits.orders.kernel_types import Ties
+from allsplits.orders.kernel_types import Places, SortedRows, Ties
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
 from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_rows, replace_rows
@@ -27,14 +27,22 @@ from allsplits.orders.proposers.tree import TREE_FEATURES, NearestProposer
 from allsplits.orders.protocol import whole_order
 from allsplits.orders.search import iter_parts, read_points
 from allsplits.orders.squares import has_tiny_values
-from allsplits.orders.verify import first_of_rows, rerank, sort_rows, squared_rows
+from allsplits.orders.verify import is_shallow, lone_firsts, rerank, sort_rows, squared_rows
 
 #: Distances are held for this many pairs at a time (16 MiB).
 _ENTRIES_PER_BLOCK = 1 << 21
-#: Up to this many references comparing with everybody is faster than proposing (measured).
+#: Comparing with everybody is faster than proposing (measured) up to this many references, or with
+#: a tree to so many for each feature.
 _SMALL_REFERENCE = 2000
-#: The same for their values, where the nearest one alone is wanted and there is no tree.
-_SMALL_TABLE = 1_000_000
+_TREE_POINTS_PER_FEATURE = 1000
+#: The same without a tree, in values of the references, and where the nearest alone is wanted.
+_SMALL_TABLE = 200_000
+_SMALL_TABLE_FOR_ONE = 1_000_000
+#: Values of the references, and their product with the queries, up to which one thread is faster
+#: (measured); other distances than Euclidean ones take 5 to 75 times as long.
+_VALUES_FOR_ONE_THREAD = 1 << 16
+_PRODUCTS_FOR_ONE_THREAD = 1 << 20
+_COST_OF_OTHERS = 16
 
 Array = NDArray[np.float64]
 
@@ -90,45 +98,67 @@ class Reference:
             return replace(concatenate(self._compared(queries, depth)), first_row=first_row)
         n_points, ties = len(self.points), self.metric.squared_ties
         items, beyond = self._proposer.propose_to(at, min(depth + 4 + depth // 8, n_points))
-        # Queries are taken from the table that candidates are taken from.
-        table = np.concatenate([self._proposer.points, at])
-        rows = rerank(table, n_points, items, beyond, depth, ties, self.n_threads)
+        places = Places(self._proposer.points, at)
+        rows = rerank(places, items, beyond, depth, ties, self.n_threads)
         order = pack_rows(rows, self.metric.from_squared, depth, n_points, first_row)
         failed = np.flatnonzero(rows.lengths < 0)
         return replace_rows(order, failed, self._compared(queries[failed], depth))
 
     def nearest(self, queries: Array, k: int) -> NDArray[np.int32]:
         """Row numbers of the k nearest points, the lower rows of a tie group that runs past k."""
-        if k > 1 or self._proposing_is_faster(1):
+        if self._proposing_is_faster(k):
             order = self.of(queries, k)
             return order.flat_indices[order.rectangle()]
-        out = np.empty((len(queries), 1), dtype=np.int32)
-        for start in range(0, len(queries), self.rows_per_block):
-            part = slice(start, start + self.rows_per_block)
-            keys = self.keys(queries[part])
-            out[part] = first_of_rows(keys.rows, self.n_threads, keys.ties)
+        out = np.empty((len(queries), k), dtype=np.int32)
+        for part, keys in self._blocks(queries):
+            out[part] = self._sorted(keys, k).items[:, :k]
         return out
+
+    def threads_for(self, n_queries: int) -> int:
+        """Threads for so many queries: they cost small batches more than they save."""
+        n_values = self.points.size
+        products = n_queries * n_values * (1 if self._places is not None else _COST_OF_OTHERS)
+        small = n_values <= _VALUES_FOR_ONE_THREAD and products <= _PRODUCTS_FOR_ONE_THREAD
+        return 1 if small else self.n_threads
 
     def keys(self, queries: Array) -> Keys:
         """What the points are sorted by for each query: numbers that grow with the distance."""
         at = self._query_points(queries)
+        n_threads = self.threads_for(len(queries))
         if at is not None:
-            rows = squared_rows(at, self._transposed, self.n_threads)
+            rows = squared_rows(at, self._transposed, n_threads)
             return Keys(rows, self.metric.squared_ties, self.metric.from_squared)
         if self.metric.precomputed:
             rows = np.array(queries, dtype=np.float64)
         else:
-            rows = metric_rows(queries, self.points, self.metric, self.n_threads)
+            rows = metric_rows(queries, self.points, self.metric, n_threads)
         return Keys(rows, Ties(), np.asarray)
 
     def _compared(self, queries: Array, depth: int) -> list[NeighborOrder]:
         """Orders of blocks of queries from their distances to all points."""
-        found = []
+        n_points = len(self.points)
+        return [
+            pack_rows(self._sorted(keys, depth), keys.transform, depth, n_points, 0)
+            for _, keys in self._blocks(queries)
+        ]
+
+    def _blocks(self, queries: Array) -> Iterator[tuple[slice, Keys]]:
+        """Ranges of queries that keep memory bounded, and their keys."""
         for start in range(0, len(queries), self.rows_per_block):
-            keys = self.keys(queries[start : start + self.rows_per_block])
-            rows = sort_rows(keys.rows, depth, len(self.points), self.n_threads, keys.ties)
-            found.append(pack_rows(rows, keys.transform, depth, len(self.points), 0))
-        return found
+            part = slice(start, start + self.rows_per_block)
+            yield part, self.keys(queries[part])
+
+    def _sorted(self, keys: Keys, depth: int) -> SortedRows:
+        """The `depth` nearest; a single one needs no sort where nobody is tied with it."""
+        rows, ties, _ = keys
+        n_points, n_threads = len(self.points), self.threads_for(len(rows))
+        if depth > 1:
+            return sort_rows(rows, depth, n_points, n_threads, ties)
+        found = lone_firsts(rows, n_threads, ties)
+        shared = np.flatnonzero(found.lengths < 0)
+        if len(shared) == 0:
+            return found
+        return found.replaced(shared, sort_rows(rows[shared], 1, n_points, n_threads, ties))
 
     def _query_points(self, queries: Array) -> Array | None:
         """Queries in the geometry of `_places`, or None where squared distances do not serve."""
@@ -161,9 +191,14 @@ class Reference:
         if self._places is None:
             return False
         n_points, n_features = len(self._places), int(self._places.shape[1])
-        if depth == 1 and n_features > TREE_FEATURES:
-            return n_points * n_features > _SMALL_TABLE
-        return n_points > max(_SMALL_REFERENCE, 4 * depth)
+        if n_points <= max(_SMALL_REFERENCE, 4 * depth):
+            return False
+        if not is_shallow(depth):
+            return True
+        if n_features <= TREE_FEATURES:
+            return n_points > _TREE_POINTS_PER_FEATURE * n_features
+        most = _SMALL_TABLE_FOR_ONE if depth == 1 else _SMALL_TABLE
+        return n_points * n_features > most
 
 
 def order_neighbors(

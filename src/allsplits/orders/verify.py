@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
-from allsplits.orders.kernel_types import SortedRows, Ties, Words
+from allsplits.orders.kernel_types import Places, SortedRows, Ties, Words
 from allsplits.orders.kernels import (
     direct_rows,
+    find_lone_firsts,
     finish_packed_rows,
     finish_sorted_rows,
-    first_columns,
     mirror_rows,
     rerank_candidates,
 )
+from allsplits.orders.kernels_nearest import MOST_RANKED, select_rows
 from allsplits.orders.kernels_radix import SHORTEST_ROW, sort_words
 
 Array = NDArray[np.float64]
@@ -42,27 +43,26 @@ def squared_rows(
     return out
 
 
-def first_of_rows(rows: Array, n_threads: int, ties: Ties) -> NDArray[np.int32]:
-    """The first item of each row as `sort_rows` would find it, shape (rows, 1), without a sort."""
-    out = np.empty((len(rows), 1), dtype=np.int32)
+def lone_firsts(rows: Array, n_threads: int, ties: Ties) -> SortedRows:
+    """The nearest of each row without a sort; the length is -1 where others may be tied with it."""
+    found = SortedRows.of(np.empty((len(rows), 1), dtype=np.int32))
 
     def find(start: int, stop: int) -> None:
-        first_columns(rows, start, stop, ties, out[:, 0])
+        find_lone_firsts(rows, found, start, stop, ties)
 
     map_row_ranges(find, len(rows), n_threads, smallest=8)
-    return out
+    return found
 
 
 def rerank(
-    points: Array,
-    first_row: int,
+    places: Places,
     items: NDArray[np.int32],
     beyond: Array,
     depth: int,
     ties: Ties,
     n_threads: int,
 ) -> SortedRows:
-    """Candidates of the points from `first_row` on, sorted by their true squared distances.
+    """Candidates of the queries, sorted by their true squared distances.
 
     Whoever is not among a row's `items` is at least ``beyond``, squared, away. Where that does not
     prove the `depth` nearest and the end of their last tie group, the length is -1.
@@ -70,7 +70,7 @@ def rerank(
     rows = SortedRows.of(items)
 
     def verify(start: int, stop: int) -> None:
-        rerank_candidates(points, first_row, rows, beyond, start, stop, depth, ties)
+        rerank_candidates(places, rows, beyond, start, stop, depth, ties)
 
     map_row_ranges(verify, len(items), n_threads)
     return rows
@@ -96,13 +96,45 @@ def mark_sorted(
     return rows, last
 
 
+def is_shallow(depth: int) -> bool:
+    """Whether so few are wanted that they are selected and ranked, much faster than sorted."""
+    return _sorted_width(depth) <= MOST_RANKED
+
+
+def _sorted_width(depth: int) -> int:
+    """How many are sorted where `depth` are wanted, so that the end of a tie group shows."""
+    return depth + 8 + depth // 16
+
+
 def sort_rows(rows: Array, depth: int, n_candidates: int, n_threads: int, ties: Ties) -> SortedRows:
     """The `depth` nearest and the tie group they end in.
 
     `rows` holds keys that grow with the distance, infinity for who is no candidate; no row has more
     than `n_candidates` others.
     """
-    width = depth + 8 + depth // 16
+    width = _sorted_width(depth)
+    if not is_shallow(depth) or 2 * width > n_candidates:
+        return _sort_deep(rows, width, depth, n_candidates, n_threads, ties)
+    room = min(2 * width, MOST_RANKED)
+    found = SortedRows.of(np.empty((len(rows), room), dtype=np.int32))
+    words = rows.view(np.int64)
+
+    def select(start: int, stop: int) -> None:
+        select_rows(rows, words, found, start, stop, depth, width, ties)
+
+    map_row_ranges(select, len(rows), n_threads, smallest=8)
+    failed = np.flatnonzero(found.lengths < 0)
+    if len(failed) == 0:
+        return found
+    width = max(4 * room, width - int(found.lengths.min()))
+    deep = _sort_deep(rows[failed], width, depth, n_candidates, n_threads, ties)
+    return found.replaced(failed, deep)
+
+
+def _sort_deep(
+    rows: Array, width: int, depth: int, n_candidates: int, n_threads: int, ties: Ties
+) -> SortedRows:
+    """The same where many are wanted or tie groups are large; `width` are sorted at first."""
     while True:
         # Where most are wanted, selecting before sorting is no help.
         width = n_candidates if 2 * width > n_candidates else width

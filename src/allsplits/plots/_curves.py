@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits.model_selection import Curve, cmc_curve, learning_curve, validation_curve
 from allsplits.plots._base import EstimatorDisplay, checked
-from allsplits.plots._style import axes_or_new, mark_best, parameter_in_words, tick_integers
+from allsplits.plots._style import BLUE, axes_or_new, mark_best, parameter_in_words, tick_integers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Up to this many values have a dot each.
 _MOST_MARKED = 100
+#: A longer curve has a band through about this many values.
+_MOST_INTERVALS = 40
 
 
 class _CurveDisplay(EstimatorDisplay):
@@ -107,10 +110,19 @@ class CMCCurveDisplay(_CurveDisplay):
 
 
 def draw_curve(
-    curve: Curve, ax: Axes | None = None, title: str = "exact average over all splits"
+    curve: Curve,
+    ax: Axes | None = None,
+    title: str = "exact average over all splits",
+    confidence: float | None = None,
 ) -> Axes:
-    """Draw the curve with the best value marked; returns the Axes."""
+    """Draw the curve with the best value marked, and its band; returns the Axes."""
     ax = axes_or_new(ax)
+    if confidence is not None:
+        places = np.unique(np.geomspace(1, len(curve.x), _MOST_INTERVALS).astype(int)) - 1
+        some = None if len(curve.x) <= _MOST_MARKED else curve.x[places]
+        band = curve.interval(confidence, at=some)
+        label = f"{band.confidence:.4g} intervals, by {band.method}"
+        ax.fill_between(band.x, band.low, band.high, color=BLUE, alpha=0.2, label=label)
     marker = "o" if len(curve.x) <= _MOST_MARKED else None
     ax.plot(curve.x, curve.scores, color="black", linewidth=1.2, marker=marker, markersize=3)
     if curve.n_wide:

@@ -5,7 +5,7 @@ from allsplits.prototypes._condensed import CondensedReduced, FastCondensed
 from allsplits.prototypes._greedy import GreedyClassQuery
 from allsplits.prototypes._history import IncrementalHistory
 from allsplits.prototypes._incremental import IncrementalNNClassifier
-from allsplits.prototypes._thinning import ThinningClassQuery
+from allsplits.prototypes._shares import ShareClassQuery
 from allsplits.prototypes._voronoi import VoronoiComplexity, voronoi_complexity
 
 __all__ = [
@@ -14,7 +14,7 @@ __all__ = [
     "GreedyClassQuery",
     "IncrementalHistory",
     "IncrementalNNClassifier",
-    "ThinningClassQuery",
+    "ShareClassQuery",
     "VoronoiComplexity",
     "voronoi_complexity",
 ]

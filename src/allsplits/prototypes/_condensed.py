@@ -62,7 +62,7 @@ class CondensedReduced(_Condenser):
 
     Condensing passes over the samples and keeps what the prototypes get wrong, until a pass keeps
     nothing (Hart 1968). Reducing then drops prototypes that are not needed. Distances are
-    Euclidean; equal distances go to the lower row.
+    Euclidean; a sample is right if all of its equally near prototypes have its class.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class FastCondensed(_Condenser):
     It starts with the sample nearest to the mean of each class. In every round each prototype
     names, among the samples it is the nearest prototype of, the nearest one of another class; those
     join, until no sample is wrong. The training error is zero and the order of rows plays no part
-    (but for equal distances, which go to the lower row).
+    (but for samples at equal distance that could join, of which the lower row does).
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class FastCondensed(_Condenser):
     >>> X, y = load_digits(return_X_y=True)
     >>> model = FastCondensed().fit(X, y)
     >>> len(model.sample_indices_), model.score(X, y)
-    (147, 1.0)
+    (151, 1.0)
     """
 
     _: KW_ONLY

@@ -4,8 +4,9 @@
 over the sample and keep what the prototypes get wrong, until a pass keeps nothing. *FCNN* (Angiulli
 2007) starts with the sample nearest to the mean of each class and, all at once, keeps for every
 prototype the nearest sample of another class among those it is the nearest prototype of; the result
-does not depend on the order of rows. Both end with a training error of zero and cost O(n m d) for m
-prototypes.
+does not depend on the order of rows. A sample is right if all of its nearest prototypes have its
+class: nobody is right by the order of rows. Both end with a training error of zero and cost
+O(n m d) for m prototypes.
 
 *Reduce* drops prototypes in turn until a pass drops none. Ratsaby's: a prototype goes if the
 remaining *prototypes* classify it right, which may leave samples wrong. Gates's (1972): it goes
@@ -27,7 +28,7 @@ from allsplits.prototypes._kernels import (
     reduce_consistent,
     reduce_paper,
 )
-from allsplits.prototypes._nearest import nearest_positions
+from allsplits.prototypes._nearest import class_shares
 
 #: Work (samples x features x prototypes) of one compiled call: about a second at most, so that a
 #: progress bar moves and Ctrl-C is heard.
@@ -46,7 +47,12 @@ class _Sample(NamedTuple):
 
     def add(self, rows: NDArray[np.intp]) -> None:
         """These rows become prototypes."""
-        add_prototypes(self.columns, rows, self.kept, self.nearest, self.distances)
+        add_prototypes(self.columns, self.codes, rows, self.kept, self.nearest, self.distances)
+
+    def shares(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Share of each class among the nearest prototypes of these samples."""
+        kept, n_classes = np.flatnonzero(self.kept), int(self.codes.max()) + 1
+        return class_shares(self.X[rows], self.X[kept], self.codes[kept], n_classes)
 
 
 def choose_prototypes(
@@ -84,7 +90,7 @@ def choose_prototypes(
     else:
         sample.add(visits[:1])
         condense()
-    n_wrong = np.count_nonzero(codes[nearest[0]] != codes)
+    n_wrong = _count_wrong(sample)
     if reduce == "consistent":
         _pass_over(
             lambda rows: reduce_consistent(X, codes, rows, kept, nearest, distances),
@@ -96,11 +102,11 @@ def choose_prototypes(
             lambda rows: reduce_paper(X, codes, rows, kept, other),
             visits, step, "reducing", progress,
         )  # fmt: skip
-        return np.flatnonzero(kept), int(n_wrong)
+        return np.flatnonzero(kept), n_wrong
     while len(wrong := _wrongly_tied(sample)):
         sample.add(wrong)
         condense()
-    return np.flatnonzero(kept), int(n_wrong)
+    return np.flatnonzero(kept), n_wrong
 
 
 def _scaled_up(X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -111,20 +117,28 @@ def _scaled_up(X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _wrongly_tied(sample: _Sample) -> NDArray[np.intp]:
-    """Samples that are right by their two nearest prototypes, and wrong in `predict`.
+    """Samples that are right by their two nearest prototypes, and not for certain in `predict`.
 
     There a chain of distances, each equal to the next one, is one tie, of which two show no more
     than the beginning.
     """
-    X, _, codes, kept, nearest, distances = sample
+    _, _, codes, kept, nearest, distances = sample
     near = distances[1] <= distances[0] * (1 + 8 * TIE_TOLERANCE)
     doubtful = np.flatnonzero(near & (codes[nearest[0]] == codes) & ~kept)
     if len(doubtful) == 0:
         return doubtful
-    rows = np.flatnonzero(kept)
-    found = rows[nearest_positions(X[doubtful], X[rows])]
-    wrong: NDArray[np.intp] = doubtful[codes[found] != codes[doubtful]]
+    own = codes[doubtful]
+    wrong: NDArray[np.intp] = doubtful[sample.shares(doubtful)[np.arange(len(own)), own] < 1]
     return wrong
+
+
+def _count_wrong(sample: _Sample) -> int:
+    """How many samples `predict` gets wrong: such as are too near to one of another class."""
+    not_right = np.flatnonzero(sample.codes[sample.nearest[0]] != sample.codes)
+    if len(not_right) == 0:
+        return 0
+    predicted = np.argmax(sample.shares(not_right), axis=1)
+    return int(np.count_nonzero(predicted != sample.codes[not_right]))
 
 
 def _pass_over(

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import make_frame
-
-
-@dataclass(frozen=True)
-class Step:
-    """The state after one batch was learnt."""
-
-    asked: int | None
-    counts: NDArray[np.int64]
-    n_prototypes: int
-    facets: NDArray[np.int64]
-    bound: float
-    batch_error: float
-    test_error: float
+from allsplits.prototypes._learnt import Learnt
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,14 +29,12 @@ class IncrementalHistory:
         The class asked for to get here; None for the first step, which has some of each.
     n_prototypes : ndarray of shape (n_steps,)
         Prototypes kept.
-    facets : ndarray of shape (n_steps, n_classes)
-        Voronoi facets between each class and the others.
-    bound : ndarray of shape (n_steps,)
-        The bound on the error that greedy queries lower (up to a constant).
     batch_error : ndarray of shape (n_steps,)
         Share of the newest batch that was classified wrong before it was learnt (NaN at first).
     test_error : ndarray of shape (n_steps,)
         Error on `eval_set` (NaN if there is none).
+    learnt : Learnt
+        What facets are counted from.
     """
 
     classes: NDArray[Any]
@@ -55,26 +42,38 @@ class IncrementalHistory:
     class_counts: NDArray[np.int64]
     asked: list[Any]
     n_prototypes: NDArray[np.int64]
-    facets: NDArray[np.int64]
-    bound: NDArray[np.float64]
     batch_error: NDArray[np.float64]
     test_error: NDArray[np.float64]
+    learnt: Learnt
 
     @classmethod
-    def of(cls, steps: tuple[Step, ...], classes: NDArray[Any]) -> IncrementalHistory:
+    def of(cls, learnt: Learnt, classes: NDArray[Any]) -> IncrementalHistory:
         """Put the steps side by side."""
+        steps = learnt.steps
         counts = np.array([step.counts for step in steps])
         return cls(
             classes=classes,
             n_samples=counts.sum(axis=1),
             class_counts=counts,
             asked=[None if step.asked is None else classes[step.asked] for step in steps],
-            n_prototypes=np.array([step.n_prototypes for step in steps]),
-            facets=np.array([step.facets for step in steps]),
-            bound=np.array([step.bound for step in steps]),
+            n_prototypes=np.array([len(step.prototypes) for step in steps]),
             batch_error=np.array([step.batch_error for step in steps]),
             test_error=np.array([step.test_error for step in steps]),
+            learnt=learnt,
         )
+
+    @cached_property
+    def facets(self) -> NDArray[np.int64]:
+        """Voronoi facets between each class and the others, shape (n_steps, n_classes).
+
+        Counted when they are first asked for, which takes a while for many prototypes.
+        """
+        return np.array([self.learnt.facets(i) for i in range(len(self.asked))])
+
+    @cached_property
+    def bound(self) -> NDArray[np.float64]:
+        """The bound on the error that greedy queries lower, up to a constant, of each step."""
+        return np.array([self.learnt.bound(i) for i in range(len(self.asked))])
 
     @property
     def class_shares(self) -> NDArray[np.float64]:

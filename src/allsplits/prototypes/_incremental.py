@@ -1,9 +1,9 @@
 """Incremental nearest-neighbour learning with class queries (after Ratsaby 1997).
 
 Draw a few examples of each class; then, until the budget is spent: condense and reduce all examples
-so far to prototypes, in random order, count the Voronoi facets of each class, ask for a batch of
-one class, and draw it. The paper asks where its bound on the error falls fastest; other rules are
-in `_queries`.
+so far to prototypes, in random order, ask for a batch of one class, and draw it. The paper counts
+the Voronoi facets of each class and asks where its bound on the error falls fastest; other rules
+are in `_queries`.
 """
 
 import warnings
@@ -23,6 +23,7 @@ from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.prototypes._class_inputs import check_priors
 from allsplits.prototypes._copies import warn_of_contradictions
 from allsplits.prototypes._history import IncrementalHistory
+from allsplits.prototypes._learnt import Learnt
 from allsplits.prototypes._loop import IncrementalLoop
 from allsplits.prototypes._nearest import PrototypeClassifier
 from allsplits.prototypes._queries import CLASS_QUERIES
@@ -50,11 +51,11 @@ class IncrementalNNClassifier(PrototypeClassifier):
     priors : array-like of shape (n_classes,), default=None
         Probability of each class in sorted order; None means the shares of the pool, or all the
         same with a function.
-    query : {"thinning", "greedy", "priors"}, default="thinning"
-        Which class comes next. "thinning": the one whose own error would rise most without half of
-        its examples (`ThinningClassQuery`). "greedy": the one that lowers the bound on the error
-        most, as Ratsaby (1997) published it (`GreedyClassQuery`). "priors", for comparison: the one
-        that is farthest behind its prior.
+    query : {"shares", "greedy", "priors"}, default="shares"
+        Which class comes next. "shares": the one farthest behind the shares of the classes that
+        would have made the fewest errors so far, from the priors on (`ShareClassQuery`).
+        "greedy": the one that lowers the bound on the error most, as Ratsaby (1997) published it
+        (`GreedyClassQuery`). "priors", for comparison: the one that is farthest behind its prior.
     shuffle : bool, default=True
         Condense in a new random order at every step. False: in the order in which the examples
         came, which is batch after batch of one class.
@@ -89,7 +90,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
 
     See Also
     --------
-    GreedyClassQuery, ThinningClassQuery : The choice of the class alone.
+    GreedyClassQuery, ShareClassQuery : The choice of the class alone.
 
     Examples
     --------
@@ -98,7 +99,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
     >>> X, y = load_iris(return_X_y=True)
     >>> model = IncrementalNNClassifier(budget=60, batch_size=5, random_state=0).fit(X, y)
     >>> model.history_
-    IncrementalHistory(10 steps to 60 examples (0: 15, 1: 20, 2: 25), 10 prototypes)
+    IncrementalHistory(10 steps to 60 examples (0: 10, 1: 25, 2: 25), 10 prototypes)
 
     A function is asked for examples as they are needed:
 
@@ -118,7 +119,7 @@ class IncrementalNNClassifier(PrototypeClassifier):
     initial: int = 5
     classes: ArrayLike | None = None
     priors: ArrayLike | None = None
-    query: Literal["thinning", "greedy", "priors"] = "thinning"
+    query: Literal["shares", "greedy", "priors"] = "shares"
     shuffle: bool = True
     reduce: Literal["consistent", "paper"] | None = "consistent"
     complexity: Literal["auto", "exact", "bound"] = "auto"
@@ -141,21 +142,19 @@ class IncrementalNNClassifier(PrototypeClassifier):
         source, priors, budget = self._open_source(X, y, random)
         loop = IncrementalLoop(
             source=source,
-            n_classes=len(self.classes_),
-            priors=priors,
             query=CLASS_QUERIES[self.query],
             reduce=self.reduce,
-            complexity=self.complexity,
             tests=self._read_tests(eval_set),
             shuffling=random if self.shuffle else None,
+            state=Learnt(self.complexity, priors),
         )
         self._run(loop, budget)
         learnt = loop.state
         self.samples_, self.sample_labels_ = learnt.points, self.classes_[learnt.codes]
-        self.prototypes_ = self.samples_[learnt.prototypes]
-        self.prototype_labels_ = self.sample_labels_[learnt.prototypes]
+        rows = learnt.steps[-1].prototypes
+        self.prototypes_, self.prototype_labels_ = self.samples_[rows], self.sample_labels_[rows]
         self.n_features_in_ = self.samples_.shape[1]
-        self.history_ = IncrementalHistory.of(learnt.steps, self.classes_)
+        self.history_ = IncrementalHistory.of(learnt, self.classes_)
         warn_of_contradictions(learnt.n_contradictions, stacklevel=2)
         if isinstance(source, PoolSource):
             self.pool_indices_ = np.array(source.drawn[: len(self.samples_)], dtype=np.intp)

@@ -1,6 +1,8 @@
 """Compiled loops of condensing: who are the two nearest prototypes of every sample.
 
-Distances that agree to the library's tolerance are equal, and go to the lower row number. Adding
+Distances that agree to the library's tolerance are equal. Of equally near prototypes those of other
+classes come first, so that a sample counts as right only if all of its nearest have its class, then
+the lower row number. Adding
 a prototype costs O(n d), so condensing to m prototypes costs O(n m d) in all. Dropping one costs a
 new search for the samples that had it among their two nearest, about O(n d) as well.
 """
@@ -25,6 +27,16 @@ def _comes_first(distance, p, other, q):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _votes_first(distance, p, other, q, i, codes):
+    """Whether prototype p comes before q for sample i: nearer, or if equal a rival, or lower."""
+    if abs(distance - other) <= _TOLERANCE * max(distance, other) and q < len(codes):
+        rival = codes[p] != codes[i]
+        if rival != (codes[q] != codes[i]):
+            return rival
+    return _comes_first(distance, p, other, q)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _limit(distance):
     """What is farther than this cannot be equal to `distance`."""
     return distance * (1.0 + 2.0 * _TOLERANCE)
@@ -43,7 +55,7 @@ def _squared_distance(X, i, j, limit):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_prototype(columns, p, nearest, distances, sums):
+def _add_prototype(columns, codes, p, nearest, distances, sums):
     """Let row `p` take its place among the two nearest prototypes of every sample."""
     n_features, n = columns.shape
     for start in range(0, n, _BLOCK):
@@ -59,23 +71,23 @@ def _add_prototype(columns, p, nearest, distances, sums):
                 sums[i] += difference * difference
         for i in range(length):
             if sums[i] <= _limit(distances[1, start + i]):
-                _insert(sums[i], p, start + i, nearest, distances)
+                _insert(sums[i], p, start + i, codes, nearest, distances)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _insert(distance, p, i, nearest, distances):
-    if _comes_first(distance, p, distances[0, i], nearest[0, i]):
+def _insert(distance, p, i, codes, nearest, distances):
+    if _votes_first(distance, p, distances[0, i], nearest[0, i], i, codes):
         distances[1, i] = distances[0, i]
         nearest[1, i] = nearest[0, i]
         distances[0, i] = distance
         nearest[0, i] = p
-    elif _comes_first(distance, p, distances[1, i], nearest[1, i]):
+    elif _votes_first(distance, p, distances[1, i], nearest[1, i], i, codes):
         distances[1, i] = distance
         nearest[1, i] = p
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def add_prototypes(columns, rows, kept, nearest, distances):
+def add_prototypes(columns, codes, rows, kept, nearest, distances):
     """Keep these rows.
 
     `nearest` and `distances` (2, n) hold the two nearest prototypes of every sample: row number n
@@ -84,7 +96,7 @@ def add_prototypes(columns, rows, kept, nearest, distances):
     sums = np.empty(min(_BLOCK, columns.shape[1]))
     for p in rows:
         kept[p] = True
-        _add_prototype(columns, p, nearest, distances, sums)
+        _add_prototype(columns, codes, p, nearest, distances, sums)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -95,7 +107,7 @@ def condense_in_order(columns, codes, visits, kept, nearest, distances):
     for i in visits:
         if not kept[i] and codes[nearest[0, i]] != codes[i]:
             kept[i] = True
-            _add_prototype(columns, i, nearest, distances, sums)
+            _add_prototype(columns, codes, i, nearest, distances, sums)
             changed += 1
     return changed
 
@@ -115,7 +127,7 @@ def name_rivals(codes, kept, nearest, distances, chosen):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _search(X, i, prototypes, n_prototypes, nearest, distances):
+def _search(X, i, codes, prototypes, n_prototypes, nearest, distances):
     """The two nearest of the first `n_prototypes` prototypes to row i, from scratch."""
     nearest[0, i] = nearest[1, i] = X.shape[0]
     distances[0, i] = distances[1, i] = np.inf
@@ -124,7 +136,7 @@ def _search(X, i, prototypes, n_prototypes, nearest, distances):
         limit = _limit(distances[1, i])
         distance = _squared_distance(X, i, p, limit)
         if distance <= limit:
-            _insert(distance, p, i, nearest, distances)
+            _insert(distance, p, i, codes, nearest, distances)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -139,8 +151,13 @@ def _list_kept(kept, prototypes):
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _can_go(p, codes, nearest):
-    """Every sample that has p as its nearest prototype is right by its second nearest."""
+    """Every sample that has p as its nearest prototype is right by its second nearest.
+
+    Who is too near to a rival for squared distances to tell stays.
+    """
     n = len(codes)
+    if codes[nearest[0, p]] != codes[p]:
+        return False
     for i in range(n):
         if nearest[0, i] == p and (nearest[1, i] == n or codes[nearest[1, i]] != codes[i]):
             return False
@@ -159,20 +176,20 @@ def reduce_consistent(X, codes, visits, kept, nearest, distances):
             count = _list_kept(kept, prototypes)
             for i in range(len(codes)):
                 if nearest[0, i] == p or nearest[1, i] == p:
-                    _search(X, i, prototypes, count, nearest, distances)
+                    _search(X, i, codes, prototypes, count, nearest, distances)
     return changed
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _nearest_other(X, i, kept):
+def _nearest_other(X, i, codes, kept):
     """The nearest prototype to row i other than itself; n if there is none."""
     n = X.shape[0]
     best = n
     smallest = np.inf
     for p in range(n):
         if kept[p] and p != i:
-            distance = _squared_distance(X, i, p, smallest)
-            if _comes_first(distance, p, smallest, best):
+            distance = _squared_distance(X, i, p, _limit(smallest))
+            if _votes_first(distance, p, smallest, best, i, codes):
                 smallest = distance
                 best = p
     return best
@@ -190,7 +207,7 @@ def reduce_paper(X, codes, visits, kept, other):
         if not kept[p]:
             continue
         if other[p] < 0 or (other[p] < n and not kept[other[p]]):
-            other[p] = _nearest_other(X, p, kept)
+            other[p] = _nearest_other(X, p, codes, kept)
         if other[p] < n and codes[other[p]] == codes[p]:
             kept[p] = False
             changed += 1

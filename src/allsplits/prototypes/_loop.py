@@ -1,7 +1,7 @@
-"""The loop of incremental learning: ask, draw, condense and reduce, count facets, note it down."""
+"""The loop of incremental learning: ask, draw, condense and reduce, note it down."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,26 +9,12 @@ from numpy.typing import NDArray
 from allsplits.exceptions import InvalidInputError
 from allsplits.prototypes._condensing import choose_prototypes
 from allsplits.prototypes._copies import uncontradicted
-from allsplits.prototypes._greedy import GreedyClassQuery
-from allsplits.prototypes._history import Step
-from allsplits.prototypes._nearest import nearest_positions
+from allsplits.prototypes._learnt import Learnt, Step
+from allsplits.prototypes._nearest import class_shares
 from allsplits.prototypes._sources import ExampleSource
-from allsplits.prototypes._voronoi import MOST_DIMENSIONS, facets_between
 
-
-@dataclass(frozen=True)
-class Learnt:
-    """Examples so far, which of them are prototypes, and the steps that led here."""
-
-    points: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
-    codes: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
-    prototypes: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
-    n_contradictions: int = 0
-    steps: tuple[Step, ...] = ()
-
-
-#: Names the class to ask for: what is learnt, priors, which classes have examples left.
-ClassQuery = Callable[[Learnt, NDArray[np.float64], NDArray[np.bool_]], int]
+#: Names the class to ask for: what is learnt, which classes have examples left.
+ClassQuery = Callable[[Learnt, NDArray[np.bool_]], int]
 
 
 @dataclass
@@ -40,14 +26,16 @@ class IncrementalLoop:
     """
 
     source: ExampleSource
-    n_classes: int
-    priors: NDArray[np.float64]
     query: ClassQuery
     reduce: str | None
-    complexity: str
     tests: tuple[NDArray[np.float64], NDArray[np.intp]] | None
     shuffling: np.random.RandomState | None
-    state: Learnt = field(default_factory=Learnt)
+    state: Learnt
+
+    @property
+    def n_classes(self) -> int:
+        """Classes that can be asked for."""
+        return len(self.state.priors)
 
     @property
     def n_samples(self) -> int:
@@ -77,12 +65,12 @@ class IncrementalLoop:
 
     def ask(self, count: int) -> None:
         """Choose a class, draw a batch of it and learn it."""
-        code = self.query(self.state, self.priors, self.source.available())
+        code = self.query(self.state, self.source.available())
         batch = self.source.draw(code, count)
         if not len(batch):
             return
         known = self.state
-        given = _classify(batch, known.points, known.codes, known.prototypes)
+        given = _classify(batch, known.points, known.codes, known.steps[-1].prototypes)
         points = np.concatenate([known.points, batch])
         codes = np.append(known.codes, np.full(len(batch), code, dtype=np.int32))
         self._learn(points, codes, code, float(np.mean(given != code)))
@@ -100,29 +88,20 @@ class IncrementalLoop:
             points[rows], codes[rows], fast=False, reduce=self.reduce, visits=visits
         )
         prototypes = rows[chosen]
-        counts = np.bincount(codes, minlength=self.n_classes)
-        facets = self._count_facets(points[prototypes], codes[prototypes])
         step = Step(
             asked=asked,
-            counts=counts,
-            n_prototypes=len(prototypes),
-            facets=facets,
-            bound=GreedyClassQuery(self.priors).bound(counts, facets, points.shape[1]),
+            counts=np.bincount(codes, minlength=self.n_classes),
+            prototypes=prototypes,
             batch_error=batch_error,
             test_error=self._test_error(points, codes, prototypes),
         )
-        contradictions = len(points) - len(rows) + n_wrong
-        self.state = Learnt(points, codes, prototypes, contradictions, (*self.state.steps, step))
-
-    def _count_facets(
-        self, points: NDArray[np.float64], codes: NDArray[np.int32]
-    ) -> NDArray[np.int64]:
-        if len(points) < 2:
-            return np.zeros(self.n_classes, dtype=np.int64)
-        quick = self.complexity == "auto" and points.shape[1] > MOST_DIMENSIONS
-        method = "bound" if quick or self.complexity == "bound" else "auto"
-        pairs, _ = facets_between(points, codes, method)
-        return np.bincount(codes[pairs].ravel(), minlength=self.n_classes)
+        self.state = replace(
+            self.state,
+            points=points,
+            codes=codes,
+            n_contradictions=len(points) - len(rows) + n_wrong,
+            steps=(*self.state.steps, step),
+        )
 
     def _test_error(
         self, points: NDArray[np.float64], codes: NDArray[np.int32], prototypes: NDArray[np.intp]
@@ -140,6 +119,7 @@ def _classify(
     prototypes: NDArray[np.intp],
 ) -> NDArray[np.int32]:
     """Class numbers of the nearest prototypes."""
-    nearest = nearest_positions(queries, points[prototypes], n_jobs=1)
-    found: NDArray[np.int32] = codes[prototypes[nearest]]
+    own = codes[prototypes]
+    shares = class_shares(queries, points[prototypes], own, int(own.max()) + 1, n_jobs=1)
+    found: NDArray[np.int32] = np.argmax(shares, axis=1).astype(np.int32)
     return found

@@ -1,4 +1,4 @@
-"""Classification by the nearest prototype, with the same distances and ties as in condensing."""
+"""Classification by the nearest prototype, with the same distances as in condensing."""
 
 from dataclasses import KW_ONLY
 from typing import Any
@@ -11,15 +11,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from allsplits._constructor import stores_parameters
 from allsplits._threads import thread_count
 from allsplits._validation import check_labels, check_size
+from allsplits.exact.voters import Voters
 from allsplits.orders import Metric, Reference
 
 
-def nearest_positions(
-    queries: NDArray[np.float64], prototypes: NDArray[np.float64], n_jobs: int | None = None
-) -> NDArray[np.int64]:
-    """Position of each query's nearest prototype, the lowest one at equal distance."""
+def class_shares(
+    queries: NDArray[np.float64],
+    prototypes: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    n_classes: int,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Share of each class among the nearest prototypes of each query: 1, unless several tie."""
     reference = Reference(prototypes, Metric("euclidean"), thread_count(n_jobs))
-    return reference.nearest(queries, 1)[:, 0].astype(np.int64)
+    return Voters(reference, 1).class_shares(queries, codes, n_classes)
 
 
 @stores_parameters
@@ -38,18 +43,24 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return points, codes
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class of the nearest prototype, the one of the lowest row at equal distance."""
-        check_is_fitted(self)
-        points = np.ascontiguousarray(validate_data(self, X, dtype=np.float64, reset=False))
-        check_size("X", points)
-        positions = nearest_positions(points, self.prototypes_, self.n_jobs)
-        labels: NDArray[Any] = self.prototype_labels_[positions]
+        """Class of the nearest prototype.
+
+        Of several at equal distance, the class of most of them, and then the first in `classes_`.
+        """
+        shares = self.predict_proba(X)
+        labels: NDArray[Any] = self.classes_[np.argmax(shares, axis=1)]
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """One for the class of the nearest prototype, which alone votes, and zero for the others.
 
-        The columns are the classes in the order of `classes_`.
+        Prototypes at equal distance share the vote. The columns are the classes in the order of
+        `classes_`.
         """
-        given = self.predict(X)[:, None] == self.classes_
-        return np.asarray(given, dtype=np.float64)
+        check_is_fitted(self)
+        points = np.ascontiguousarray(validate_data(self, X, dtype=np.float64, reset=False))
+        check_size("X", points)
+        codes = np.searchsorted(self.classes_, np.asarray(self.prototype_labels_))
+        return class_shares(
+            points, self.prototypes_, codes.astype(np.int32), len(self.classes_), self.n_jobs
+        )

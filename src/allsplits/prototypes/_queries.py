@@ -4,35 +4,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.prototypes._greedy import GreedyClassQuery
-from allsplits.prototypes._loop import ClassQuery, Learnt
-from allsplits.prototypes._thinning import ThinningClassQuery
+from allsplits.prototypes._learnt import Learnt
+from allsplits.prototypes._loop import ClassQuery
+from allsplits.prototypes._shares import ShareClassQuery, farthest_behind
 
-_Priors = NDArray[np.float64]
 _Flags = NDArray[np.bool_]
 
 
-def _by_bound(learnt: Learnt, priors: _Priors, available: _Flags) -> int:
+def _by_bound(learnt: Learnt, available: _Flags) -> int:
     """The class whose next example lowers the bound on the error most."""
-    step = learnt.steps[-1]
-    n_features = learnt.points.shape[1]
-    return GreedyClassQuery(priors).query(step.counts, step.facets, n_features, available=available)
+    last = len(learnt.steps) - 1
+    counts, n_features = learnt.steps[last].counts, learnt.points.shape[1]
+    rule = GreedyClassQuery(learnt.priors)
+    return rule.query(counts, learnt.facets(last), n_features, available=available)
 
 
-def _by_worth(learnt: Learnt, priors: _Priors, available: _Flags) -> int:
-    """The class whose own error falls fastest; a single class has no error."""
-    if len(priors) == 1:
+def _by_shares(learnt: Learnt, available: _Flags) -> int:
+    """The class farthest behind the shares that did best so far; of a single class, that one."""
+    if len(learnt.priors) == 1:
         return 0
-    return ThinningClassQuery(priors).query(learnt.points, learnt.codes, available=available)
+    return ShareClassQuery(learnt.priors).query(learnt.points, learnt.codes, available=available)
 
 
-def _by_priors(learnt: Learnt, priors: _Priors, available: _Flags) -> int:
+def _by_priors(learnt: Learnt, available: _Flags) -> int:
     """The class that is farthest behind its prior."""
-    wanted = np.where(priors > 0, priors, 1e-300)
-    return int(np.argmin(np.where(available, learnt.steps[-1].counts / wanted, np.inf)))
+    return farthest_behind(learnt.steps[-1].counts, learnt.priors, available)
 
 
 CLASS_QUERIES: dict[str, ClassQuery] = {
-    "thinning": _by_worth,
+    "shares": _by_shares,
     "greedy": _by_bound,
     "priors": _by_priors,
 }

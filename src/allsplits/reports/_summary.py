@@ -71,6 +71,7 @@ def summarize(
         "model": done.model,
         "baseline": _baseline(evaluation),
         "interval": _interval(evaluation.scoring, interval),
+        "spread": _spread(evaluation),
         "law": {
             "text": str(evaluation.law),
             "n_splits": count_as_text(evaluation.n_splits),
@@ -126,6 +127,21 @@ def _interval(scoring: str, interval: Interval) -> dict[str, Any]:
         "n_units": interval.n_units,
         "unit": interval.unit,
         "method": interval.method,
+    }
+
+
+def _spread(evaluation: Evaluation) -> dict[str, Any] | None:
+    """How much single runs differ; None where that would take long."""
+    spread = None if evaluation.task is None else evaluation.task.spread_in_passing()
+    if spread is None:
+        return None
+    return {
+        "std": spread.std,
+        "n_folds": spread.n_folds,
+        "sampled": spread.sampled,
+        "n_runs": spread.n_runs,
+        "standard_error": spread.standard_error,
+        "in_words": spread.in_words(evaluation.scoring, evaluation.law.kind),
     }
 
 

@@ -316,25 +316,30 @@ def balance_scale():
 
 @pytest.mark.parametrize("random_state", [None, 4])
 @pytest.mark.parametrize("theta", [0.2, 1.0])
-def test_equally_near_prototypes_are_taken_in_the_documented_order(theta, random_state):
-    """Row order, or the shuffled order of a seed, for new points as well; distances agree."""
+def test_prototypes_tied_at_the_last_place_share_its_votes(theta, random_state):
+    """As the mean over all orders of the tied; the order of the rows does not matter."""
     X, y = balance_scale()
     rows = np.random.default_rng(0).permutation(625)
     train, test = rows[:312], rows[312:]
     options = {"n_neighbors": 4, "theta": theta, "random_state": random_state}
     model = UNNClassifier(**options).fit(X[train], y[train])
-    order = np.arange(312)
-    if random_state is not None:
-        order = np.random.RandomState(random_state).permutation(312)
-    kept = order[np.isin(order, model.prototype_indices_)]
+    kept = model.prototype_indices_
     signs = np.where(y[train][:, None] == [-1, 0, 1], 1, -1)
+    votes = (model.alphas_ * signs)[kept]
     squares = ((X[test][:, None] - X[train][kept]) ** 2).sum(axis=2)
-    nearest = kept[np.argsort(squares, axis=1, kind="stable")[:, :4]]
-    expected = (model.alphas_ * signs)[nearest].sum(axis=1)
+    expected = np.empty((len(test), 3))
+    for i, row in enumerate(squares):
+        fourth = np.sort(row)[3]
+        nearer, tied = row < fourth, row == fourth
+        expected[i] = votes[nearer].sum(axis=0) + (4 - nearer.sum()) * votes[tied].mean(axis=0)
     decision = model.decision_function(X[test])
     settled = np.abs(expected) > 1e-12
     np.testing.assert_allclose(decision[settled], expected[settled], atol=1e-12)
     assert np.abs(decision[~settled]).max(initial=0) < 1e-8
+    *_, last = model.staged_predict(X[test])
+    clear = np.sort(np.abs(expected), axis=1)[:, 0] > 1e-12
+    if theta == 1.0:
+        np.testing.assert_array_equal(last[clear], model.predict(X[test])[clear])
     for D in (pairwise_distances(X), np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))):
         by_distance = UNNClassifier(**options, metric="precomputed")
         by_distance.fit(D[np.ix_(train, train)], y[train])
@@ -413,10 +418,10 @@ def test_progress_is_shown_only_when_asked(moons, capsys):
     assert "boosting" in capsys.readouterr().out
 
 
-def test_equally_near_prototypes_are_taken_in_row_order_whatever_rounding_says():
+def test_equally_near_prototypes_share_whatever_rounding_says():
     """0.3 - 0.2 is a little less than 0.2 - 0.1 in floating point."""
     for X in ([[0.1], [0.3], [5.0], [6.0]], [[0.3], [0.1], [5.0], [6.0]]):
         model = UNNClassifier(1).fit(X, [0, 1, 0, 1])
         order = order_neighbors([[0.2], *X], depth=1)
         assert order.tie_groups(0)[0].tolist() == [1, 2]
-        assert model.predict([[0.2]]).tolist() == model.predict([X[0]]).tolist()
+        assert model.predict_proba([[0.2]]).tolist() == [[0.5, 0.5]]

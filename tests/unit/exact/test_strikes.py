@@ -1,4 +1,4 @@
-"""Rows without one candidate: which lists are left, and the two shortcuts beside valuing each."""
+"""Rows without one candidate: which lists are left, and the shortcuts beside valuing each."""
 
 from itertools import pairwise
 
@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits import ClassCounts, FixedSize, evaluate, order_neighbors
+from allsplits import Bernoulli, ClassCounts, FixedSize, evaluate, order_neighbors
 from allsplits.exact.jackknife import _StruckPart
+from allsplits.exact.laws.fixed_size import strikes
 from allsplits.exact.strikes import Strikes, struck_rows
 
 
@@ -49,11 +50,11 @@ def test_neighbours_that_leave_the_same_list_share_a_number():
     order = order_neighbors(X, depth=6).slice_rows(0, 1)
     assert order.flat_indices.tolist() == [1, 2, 3, 4, 5, 6]
     kinds = codes[order.flat_indices]
-    strikes = Strikes.of(order, kinds, average=True)
+    found = Strikes.of(order, kinds, average=True)
     # a a | b b | the tied a | the tied b
-    assert strikes.of_entry.tolist() == [0, 0, 1, 1, 2, 3]
-    assert strikes.entries.tolist() == [0, 2, 4, 5]
-    assert strikes.rows.tolist() == [0, 0, 0, 0]
+    assert found.of_entry.tolist() == [0, 0, 1, 1, 2, 3]
+    assert found.entries.tolist() == [0, 2, 4, 5]
+    assert found.rows.tolist() == [0, 0, 0, 0]
     by_index = Strikes.of(order, kinds, average=False)
     assert by_index.of_entry.tolist() == [0, 0, 1, 1, 2, 3]
     assert Strikes.of(order, None, average=True).of_entry.tolist() == [0, 1, 2, 3, 4, 5]
@@ -69,21 +70,41 @@ def test_tied_neighbours_of_a_class_share_a_number_wherever_they_stand():
 @pytest.mark.parametrize("label_ties", ["first", "share"])
 @pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy"])
 @pytest.mark.parametrize("n", [12, 130])
-@pytest.mark.parametrize("cv", [FixedSize(0.5), FixedSize(0.9), ClassCounts(3)], ids=str)
-def test_two_classes_need_no_lists(cv, n, scoring, label_ties, monkeypatch):
-    """`strike_two_classes` and `race_strikes` give what valuing every list gives."""
+@pytest.mark.parametrize(
+    ("cv", "classes"),
+    [
+        (FixedSize(0.5), [1, 0, 0]),
+        (FixedSize(0.9), [1, 0, 0]),
+        (ClassCounts(3), [1, 0, 0]),
+        (FixedSize(0.5), [2, 0, 1, 3, 0]),
+        (FixedSize(0.9), [2, 0, 1, 3, 0]),
+        (Bernoulli(0.5), [2, 0, 1, 3, 0]),
+    ],
+    ids=str,
+)
+def test_rows_without_ties_need_no_lists(cv, classes, n, scoring, label_ties, monkeypatch):
+    """`strike_two_classes`, `strike_classes`, `race_strikes`: as if every list were valued."""
     rng = np.random.default_rng(n)
-    X, y = rng.normal(size=(n, 2)), np.arange(n) % 3 == 0
+    X, y = rng.normal(size=(n, 2)), np.resize(classes, n)
     options = {"cv": cv, "scoring": scoring, "label_ties": label_ties}
+    ks = (1, 2, 3, 4) if n == 12 else (1, 4, 6)
 
     def without_one():
-        return [
-            evaluate(KNeighborsClassifier(k), X, y, **options).without_one for k in (1, 2, 3, 4)
-        ]
+        return [evaluate(KNeighborsClassifier(k), X, y, **options).without_one for k in ks]
 
     short = without_one()
     monkeypatch.setattr(_StruckPart, "__call__", _StruckPart._list_by_list)
     np.testing.assert_allclose(short, without_one(), rtol=0, atol=1e-7 if n > 12 else 1e-13)
+
+
+@pytest.mark.parametrize("most", [1, 7, 100])
+def test_batches_of_rows_join_seamlessly(most, monkeypatch):
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(90, 2)), np.arange(90) % 4
+    model, cv = KNeighborsClassifier(3), FixedSize(0.5)
+    whole = evaluate(model, X, y, cv=cv).without_one
+    monkeypatch.setattr(strikes, "_MOST_CHANGES", most)
+    np.testing.assert_allclose(evaluate(model, X, y, cv=cv).without_one, whole, rtol=0, atol=1e-15)
 
 
 def test_blocks_and_threads_change_next_to_nothing():

@@ -29,7 +29,7 @@ def test_three_methods_and_how_they_are_combined(three):
     safe = sqrt(149 / 150 * np.sum((three.without_one - three.without_one.mean()) ** 2))
     assert three.interval(method="sample scores").standard_error == pytest.approx(tight, rel=1e-9)
     assert three.interval(method="jackknife").standard_error == pytest.approx(safe, rel=1e-9)
-    both = sqrt((2 * safe**2 + tight**2) / 3)
+    both = sqrt((2 * safe**2 + 3 * tight**2) / 5)
     assert three.interval().standard_error == pytest.approx(both, rel=1e-9)
     assert [three.interval(method=m).method for m in METHODS] == list(METHODS)
     refused(lambda: three.interval(method="bootstrap"), "method", "jackknife", "bootstrap")

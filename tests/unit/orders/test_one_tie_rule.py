@@ -12,6 +12,8 @@ import pytest
 from allsplits import (
     ActiveLearner,
     CondensedReduced,
+    FastCondensed,
+    IncrementalNNClassifier,
     KNeighborsClassifierCV,
     KNeighborsRegressorCV,
     LazyRegressor,
@@ -75,14 +77,22 @@ def test_a_label_that_was_taught(near):
 
 
 @both_ways
-def test_the_nearest_prototype_is_the_lower_row(near):
-    """Who has one nearest sample, and no shares, takes the lower row of equal ones."""
-    X, y = data(near)
-    condensed = CondensedReduced().fit(X[:2], y[:2])
-    assert condensed.predict(QUERY).tolist() == [1]
-    voted = UNNClassifier(n_neighbors=1).fit(X, y)
-    of_query, of_lower, of_upper = voted.decision_function(np.vstack([QUERY, near]))
-    assert of_query == of_lower != of_upper
+@pytest.mark.parametrize("labels", [[0, 1], [1, 0]])
+@pytest.mark.parametrize(
+    "model",
+    [
+        CondensedReduced(),
+        FastCondensed(),
+        IncrementalNNClassifier(random_state=0),
+        UNNClassifier(n_neighbors=1),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_tied_prototypes_share_the_vote(near, labels, model):
+    X = np.vstack([near, [[5.0], [6.0]]])
+    fitted = model.fit(X, np.array([*labels, 0, 1]))
+    assert fitted.predict_proba(QUERY).tolist() == [[0.5, 0.5]]
+    assert fitted.predict(QUERY).tolist() == [0]
 
 
 @both_ways

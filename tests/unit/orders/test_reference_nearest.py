@@ -1,11 +1,22 @@
 """Nearest references of new points: as by sorting all distances, ties in row order."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.metrics import pairwise_distances
 
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import Metric, Reference
+
+
+@pytest.fixture(params=["compared", "proposed"], autouse=True)
+def way(request, monkeypatch):
+    """All tests of this file go both ways, whichever is faster; a few references have no tree."""
+    if request.param == "proposed":
+        few_or_many = "allsplits.orders.reference.Reference._proposing_is_faster"
+        monkeypatch.setattr(few_or_many, lambda self, depth: self._places is not None)
+    return request.param
 
 
 def sorted_by_distance(reference, queries, depth, metric="euclidean", **params):
@@ -124,11 +135,39 @@ def test_tiny_distances_are_told_apart():
 
 
 @pytest.mark.parametrize("n_features", [2, 8])
-def test_the_nearest_alone_is_the_first_of_several(n_features, monkeypatch):
+def test_the_nearest_alone_is_the_first_of_several(n_features):
     rng = np.random.default_rng(7)
     reference = rng.integers(0, 3, size=(3000, n_features)) * 0.1
     queries = rng.integers(0, 3, size=(200, n_features)) * 0.1 + 0.05
     first = search(reference, queries, 6)[:, :1]
     np.testing.assert_array_equal(search(reference, queries, 1), first)
-    monkeypatch.setattr("allsplits.orders.reference._SMALL_TABLE", 0)
-    np.testing.assert_array_equal(search(reference, queries, 1), first)
+
+
+@pytest.mark.parametrize("n_features", [2, 8])
+def test_a_search_that_was_asked_can_be_pickled(n_features):
+    rng = np.random.default_rng(8)
+    reference, queries = rng.normal(size=(2500, n_features)), rng.normal(size=(9, n_features))
+    asked = Reference(reference, Metric("euclidean"), 2)
+    found = asked.nearest(queries, 7)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(asked)).nearest(queries, 7), found)
+
+
+def test_large_references_are_proposed_from(way):
+    """What decides is the number of references, of features and of neighbours."""
+    for n_points, n_features, depth, proposed in [
+        (2000, 1, 5, False), (2001, 1, 5, True), (5000, 5, 5, False), (5001, 5, 5, True),
+        (12_500, 16, 5, False), (12_501, 16, 5, True), (12_501, 16, 1, False),
+        (2500, 16, 300, True), (2500, 16, 700, False),
+    ]:  # fmt: skip
+        asked = Reference(np.ones((n_points, n_features)), Metric("euclidean"), 1)
+        assert asked._proposing_is_faster(depth) == (proposed or way == "proposed")
+        other = Reference(np.ones((n_points, n_features)), Metric("manhattan"), 1)
+        assert not other._proposing_is_faster(depth)
+
+
+def test_threads_for_large_batches_only():
+    few = Reference(np.ones((400, 2)), Metric("euclidean"), 5)
+    assert [few.threads_for(n) for n in (1, 100, 1310, 1311)] == [1, 1, 1, 5]
+    assert Reference(np.ones((70_000, 1)), Metric("euclidean"), 5).threads_for(1) == 5
+    # Other distances take longer.
+    assert Reference(np.ones((400, 2)), Metric("manhattan"), 5).threads_for(100) == 5

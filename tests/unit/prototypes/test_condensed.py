@@ -79,15 +79,38 @@ def test_samples_whose_squares_underflow_are_told_apart():
 def test_samples_too_near_for_squares_of_any_scale_count_as_copies():
     for condenser in (CondensedReduced(), CondensedReduced(reduce=None), FastCondensed()):
         with pytest.warns(UserWarning, match="1 sample is a copy"):
-            model = condenser.fit([[0.0], [1e-320], [1.0]], [0, 1, 1])
+            model = condenser.fit([[0.0], [5e-324], [1e150]], [0, 1, 1])
         assert model.n_contradictions_ == 1
+        # These are told apart, if not by squares.
+        near = [[0.0], [1e-320], [1.0]]
+        model = condenser.fit(near, [0, 1, 1])
+        assert (model.n_contradictions_, model.predict(near).tolist()) == (0, [0, 1, 1])
 
 
-def test_near_ties_go_to_the_lower_row_whatever_rounding_says():
+@pytest.mark.parametrize("condenser", [CondensedReduced(reduce=None), FastCondensed(reduce=None)])
+def test_equally_near_prototypes_share_whatever_rows_and_rounding_say(condenser):
     """0.3 - 0.2 is a little less than 0.2 - 0.1 in floating point."""
-    for near in ([[0.1], [0.3]], [[0.3], [0.1]]):
-        model = CondensedReduced(reduce=None).fit(near, ["b", "a"])
-        assert model.predict([[0.2]]).tolist() == ["b"]
+    for near in ([[0.1], [0.3]], [[0.3], [0.1]], [[0.0], [0.4]]):
+        for labels in (["b", "a"], ["a", "b"]):
+            model = condenser.fit(near, labels)
+            assert model.predict_proba([[0.2]]).tolist() == [[0.5, 0.5]]
+            assert model.predict([[0.2]]).tolist() == ["a"]
+
+
+def test_most_of_the_equally_near_prototypes_win():
+    corners = [[0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]]
+    model = CondensedReduced(reduce=None).fit(corners, ["a", "b", "b"])
+    assert model.predict_proba([[0.0, 0.0]]).round(12).tolist() == [
+        [0.333333333333, 0.666666666667]
+    ]
+    assert model.predict([[0.0, 0.0]]).tolist() == ["b"]
+
+
+def test_nobody_is_right_by_the_order_of_rows():
+    """A sample half-way between two prototypes is kept, whichever row comes first."""
+    for labels in (["a", "b", "a"], ["b", "a", "a"]):
+        model = CondensedReduced(reduce=None).fit([[0.0], [2.0], [1.0]], labels)
+        assert model.sample_indices_.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -119,11 +142,6 @@ def test_copies_of_one_class_are_kept_once():
 def test_one_class_needs_one_prototype():
     for condenser in (CondensedReduced(), CondensedReduced(reduce="paper"), FastCondensed()):
         assert len(condenser.fit(X, np.zeros(len(X))).sample_indices_) == 1
-
-
-def test_equal_distances_go_to_the_lower_row():
-    model = CondensedReduced(reduce=None).fit([[0.0], [2.0]], ["b", "a"])
-    assert model.predict([[1.0]]).tolist() == ["b"]
 
 
 def test_frames_in_frames_out():

@@ -1,10 +1,13 @@
 """The incremental learner: sources, budgets, history, interruption, refusals."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from allsplits import CondensedReduced, IncrementalNNClassifier
+from allsplits import CondensedReduced, IncrementalNNClassifier, voronoi_complexity
+from allsplits.prototypes import _learnt, _loop
 from unit.refused import refused
 
 X, Y = load_iris(return_X_y=True)
@@ -47,8 +50,6 @@ def test_shuffling_is_repeatable_and_leaves_the_order_of_a_pool_alone():
 
 
 def test_a_new_order_is_drawn_for_every_step(monkeypatch):
-    from allsplits.prototypes import _loop
-
     original, orders = _loop.choose_prototypes, []
 
     def recorded(points, codes, **options):
@@ -69,11 +70,20 @@ def test_a_pool_may_be_given_as_draw():
     assert np.array_equal(inside.prototypes_, outside.prototypes_)
 
 
-@pytest.mark.parametrize("query", ["thinning", "greedy"])
+@pytest.mark.parametrize("query", ["shares", "greedy"])
 def test_hard_classes_are_asked_more_often_than_easy_ones(query):
-    model = IncrementalNNClassifier(budget=90, batch_size=3, random_state=0, query=query).fit(X, Y)
-    setosa, versicolor, virginica = model.history_.class_counts[-1]
-    assert setosa < min(versicolor, virginica)
+    rng = np.random.default_rng(0)
+
+    def draw(label, count):
+        x, y = rng.random((2, count))
+        stripe = 2 * rng.integers(0, 4, count) + (label == "right")
+        return np.column_stack([x + 50 if label == "apart" else x + stripe, 8 * y])
+
+    model = IncrementalNNClassifier(
+        draw, classes=["apart", "left", "right"], budget=240, random_state=0, query=query
+    ).fit()
+    apart, left, right = model.history_.class_counts[-1]
+    assert 2 * apart < min(left, right)
 
 
 def test_asking_by_priors_keeps_shares():
@@ -84,7 +94,7 @@ def test_asking_by_priors_keeps_shares():
     assert model.history_.class_counts[-1].tolist() == [25, 75]
 
 
-@pytest.mark.parametrize("query", ["thinning", "greedy", "priors"])
+@pytest.mark.parametrize("query", ["shares", "greedy", "priors"])
 @pytest.mark.parametrize("initial", [1, 5])
 def test_a_pool_of_one_class_is_learnt(query, initial):
     model = IncrementalNNClassifier(query=query, initial=initial, batch_size=7, random_state=0)
@@ -92,7 +102,7 @@ def test_a_pool_of_one_class_is_learnt(query, initial):
     assert model.predict(X[-1:]).tolist() == [0]
 
 
-@pytest.mark.parametrize("query", ["thinning", "greedy", "priors"])
+@pytest.mark.parametrize("query", ["shares", "greedy", "priors"])
 def test_every_query_uses_up_an_uneven_pool(query):
     rows = np.r_[0:1, 50:53, 100:150]
     model = IncrementalNNClassifier(query=query, random_state=0).fit(X[rows], Y[rows])
@@ -176,18 +186,22 @@ def test_ctrl_c_keeps_what_was_learnt():
     assert model.predict([[3.0, 3.0]]).tolist() == [2]
 
 
-def test_ctrl_c_during_learning_leaves_the_last_complete_step(monkeypatch):
-    from allsplits.prototypes import _loop
+def counted_calls(monkeypatch, module, name, interrupted_at=None):
+    """Calls of a function from now on, by their number; one of them may be interrupted."""
+    original, calls = getattr(module, name), []
 
-    original, calls = _loop.facets_between, []
-
-    def interrupted(*arguments):
-        calls.append(1)
-        if len(calls) == 4:
+    def counted(*arguments, **options):
+        calls.append(len(calls) + 1)
+        if calls[-1] == interrupted_at:
             raise KeyboardInterrupt
-        return original(*arguments)
+        return original(*arguments, **options)
 
-    monkeypatch.setattr(_loop, "facets_between", interrupted)
+    monkeypatch.setattr(module, name, counted)
+    return calls
+
+
+def test_ctrl_c_during_learning_leaves_the_last_complete_step(monkeypatch):
+    counted_calls(monkeypatch, _loop, "choose_prototypes", interrupted_at=4)
     with pytest.warns(UserWarning, match="Ctrl-C after 35 of"):
         model = IncrementalNNClassifier(random_state=0).fit(X, Y)
     assert len(model.pool_indices_) == len(model.samples_) == 35
@@ -220,6 +234,21 @@ def test_many_features_are_counted_by_bounds():
     assert np.all(counts["bound"] <= counts["exact"])
 
 
+@pytest.mark.parametrize(("query", "at_once"), [("priors", 0), ("greedy", 5)])
+def test_facets_are_counted_when_they_are_needed_and_once(monkeypatch, query, at_once):
+    calls = counted_calls(monkeypatch, _learnt, "facets_between")
+    model = IncrementalNNClassifier(budget=65, random_state=0, query=query).fit(X, Y)
+    assert len(calls) == at_once
+    history = pickle.loads(pickle.dumps(model)).history_
+    for position, facets in enumerate(history.facets):
+        rows = history.learnt.steps[position].prototypes
+        expected = voronoi_complexity(model.samples_[rows], model.sample_labels_[rows]).facets
+        assert facets.tolist() == expected.tolist()
+    assert np.isfinite(history.bound).all()
+    assert np.array_equal(history.facets, history.frame("pandas").filter(like="facets"))
+    assert len(calls) == 6 == len(history.n_samples)
+
+
 def test_progress_is_shown_only_when_asked(capsys):
     IncrementalNNClassifier(budget=40, random_state=0).fit(X, Y)
     assert capsys.readouterr().out == ""
@@ -239,7 +268,7 @@ def asking(draw=None, X=None, y=None, eval_set=None, **parameters):
         (asking(X=X, y=Y, initial=0), ["initial", "1", "0"]),
         (asking(X=X, y=Y, budget=2), ["budget", "3", "150", "2"]),
         (asking(X=X, y=Y, budget=151), ["budget", "150", "151"]),
-        (asking(X=X, y=Y, query="random"), ["query", "greedy", "priors", "thinning", "random"]),
+        (asking(X=X, y=Y, query="random"), ["query", "greedy", "priors", "shares", "random"]),
         (asking(X=X, y=Y, shuffle=1), ["shuffle", "True", "False", "1"]),
         (asking(X=X, y=Y, reduce="all"), ["reduce", "all"]),
         (asking(X=X, y=Y, complexity="fast"), ["complexity", "fast"]),

@@ -11,6 +11,14 @@ from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
 
+#: What is less is rounding.
+_ROUNDING = 1e-9
+#: What one run of a law is, where it is not a random split.
+_RUNS = {
+    "episodes": "A single episode",
+    "draws with replacement": "A single bootstrap sample",
+}
+
 
 class GivenSplit(NamedTuple):
     """Row numbers of the training samples and of the tested ones."""
@@ -53,6 +61,20 @@ class SplitSpread:
     def sampled(self) -> bool:
         """Whether runs were drawn, instead of all of them counted."""
         return self.n_runs > 0
+
+    def in_words(self, scoring: str, kind: str) -> str:
+        """What a single run would have shown, in one sentence.
+
+        `scoring` is the name of the score, `kind` that of the law.
+        """
+        run = _RUNS.get(kind, "A single random split")
+        if self.n_folds:
+            run = f"A single shuffled {self.n_folds}-fold cross-validation"
+        if self.std <= max(self.error_bound, _ROUNDING):
+            return f"{run} would have shown the same score: nothing is left to chance."
+        size = f"{self.std:.3g}" if scoring.startswith("neg_") else f"{100 * self.std:.2g} points"
+        how = f"sampled from {self.n_runs:,} of them" if self.sampled else "over all of them"
+        return f"{run} varies by ± {size} around it (standard deviation between runs, {how})."
 
     def frame(self, backend: str | None = None) -> DataFrame:
         """One row with all numbers, as a pandas or polars data frame."""

@@ -29,11 +29,15 @@ from allsplits.exceptions import UnsupportedError
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.orders.order import concatenate
 from allsplits.orders.protocol import whole_order
+from allsplits.splits import GroupLaw, SizeLaw
 
 #: Mass that rows may leave out: of E[S²] as of E[S].
 _TOL = 1e-11
 #: Pairs that take longer are sampled; those that are asked for take what they take.
-_SECONDS = {"exact": inf, "auto": 600.0, "quick": 20.0}
+_SECONDS_IN_PASSING = 2.0
+_SECONDS = {"exact": inf, "auto": 600.0, "quick": 20.0, "in passing": _SECONDS_IN_PASSING}
+#: Runs that are drawn in passing, fewer where they take long; and neighbours that are stored then.
+_RUNS_IN_PASSING, _FEWEST_RUNS, _MOST_IN_PASSING = 1000, 100, 1 << 24
 #: Orders of tied neighbours that the score of a drawn run is averaged over.
 ORDERS = 32
 #: Pairs of prefixes that are counted in Fractions, for one neighbour and for more.
@@ -71,6 +75,33 @@ def spread_and_runs(
     scores = _replayed(order, question, n_runs, seed, ORDERS // 2)
     spread = found if isinstance(found, SplitSpread) else _sampled(question, scores, found)
     return SpreadAndRuns(spread, scores.mean(axis=1))
+
+
+def spread_in_passing(neighbors: Neighbors, question: Question) -> SplitSpread | None:
+    """The spread as a by-product: counted or sampled in a few seconds, None if neither can be.
+
+    Nobody runs one split of leave-one-out alone: there is none for it either.
+    """
+    if _leaves_one_out(question):
+        return None
+    n, depth = question.n_samples, _depth(question)
+    each = sampling_seconds(question, 1) / thread_count(question.options.n_jobs)
+    n_runs = min(_RUNS_IN_PASSING, int(_SECONDS_IN_PASSING / each))
+    if n * depth > _MOST_IN_PASSING or n_runs < _FEWEST_RUNS:
+        return None
+    order = _stored_order(neighbors, question)
+    found = _counted_if(order, question, "in passing")
+    if isinstance(found, SplitSpread):
+        return found
+    return _sampled(question, _replayed(order, question, n_runs, 0, 1), found)
+
+
+def _leaves_one_out(question: Question) -> bool:
+    """Whether a split tests one sample, or one group."""
+    law = question.columns[0].law
+    if isinstance(law, GroupLaw):
+        return law.n_test == 1
+    return isinstance(law, SizeLaw) and max(c.test for c in law.components) == 1
 
 
 def _stored_order(neighbors: Neighbors, question: Question) -> NeighborOrder:

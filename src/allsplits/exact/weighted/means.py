@@ -6,6 +6,8 @@ hundred nodes, more where weights span many decades. The error of the integral i
 relative, and the same for all data.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +34,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class _WeightedMeanErrors:
+class WeightedMeanErrors:
     """Expected squared errors of the rows of a block, shape (rows, columns)."""
 
     targets: Floats
@@ -41,6 +43,7 @@ class _WeightedMeanErrors:
     average: bool
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
+        """The rows of a block."""
         rows = WeightedTargets(
             order.indptr, self.targets[order.flat_indices], order.tied, self.weights.of(order),
             self.targets[own_rows(order)],
@@ -81,27 +84,53 @@ def subset_windows(prefixes: Prefixes, tol: float) -> tuple[NDArray[np.int64], N
     return np.maximum.accumulate(lows), np.maximum.accumulate(highs)
 
 
+@dataclass(frozen=True, eq=False)
+class WeightedMeans:
+    """Errors of rows, and how far they may be off."""
+
+    prefixes: Prefixes
+    errors: WeightedMeanErrors
+
+    @classmethod
+    def of(cls, question: Question) -> WeightedMeans:
+        """All columns of a question."""
+        prefixes = prefixes_for(question.columns, question.options.tol)
+        windows = subset_windows(prefixes, question.options.tol)
+        columns = Columns(prefixes.ks, prefixes.masses, *windows)
+        errors = WeightedMeanErrors(
+            question.targets, columns, weights_of(question), question.options.average
+        )
+        return cls(prefixes, errors)
+
+    def bound(self, question: Question) -> Floats:
+        """What is left out and rounded in a mean error, besides `QUADRATURE` of it.
+
+        Signed errors are added up, so rounding is measured by the largest error of each sample:
+        steps of the walk, voters, exponents up to 43, and sums of up to 3,000 nodes by blocks.
+        """
+        targets = question.targets
+        worst = np.mean(np.maximum(targets - targets.min(), targets.max() - targets) ** 2)
+        left_out = self.prefixes.missing + question.options.tol / 4
+        k = int(self.prefixes.ks.max())
+        rounding = (24 * self.prefixes.depth + 8 * k + 256) * UNIT_ROUNDOFF
+        bound: Floats = (left_out + rounding) * float(worst)
+        return bound
+
+    def seconds(self, n_rows: int) -> float:
+        """What rows take on one core, roughly."""
+        return weighted_mean_seconds(n_rows, self.prefixes.depth, int(self.prefixes.ks.max()))
+
+
 def solve_weighted_mean(question: Question) -> Solver:
     """Negative mean squared error of the weighted mean of k neighbours."""
     if question.options.exact:
         return solve_mean_fractions(question)
-    prefixes, weights = prefixes_for(question.columns, question.options.tol), weights_of(question)
-    targets, n = question.targets, question.n_samples
-    windows = subset_windows(prefixes, question.options.tol)
-    columns = Columns(prefixes.ks, prefixes.masses, *windows)
-    part = _WeightedMeanErrors(targets, columns, weights, question.options.average)
+    means = WeightedMeans.of(question)
 
     def finish(errors: Floats) -> Answer:
-        scores = -errors.mean(axis=0)
-        # Signed errors are added up, so rounding is measured by the largest error of each sample:
-        # steps of the walk, voters, exponents up to 43, and sums of up to 3,000 nodes by blocks.
-        worst = np.mean(np.maximum(targets - targets.min(), targets.max() - targets) ** 2)
-        k = int(prefixes.ks.max())
-        left_out = prefixes.missing + question.options.tol / 4
-        rounding = (24 * prefixes.depth + 8 * k + 256) * UNIT_ROUNDOFF
-        bound = -QUADRATURE * scores + (left_out + rounding) * float(worst)
+        bound = QUADRATURE * errors.mean(axis=0) + means.bound(question)
         return answer_from_rows(question, -errors, None, bound)
 
-    seconds = weighted_mean_seconds(n, prefixes.depth, int(prefixes.ks.max()))
-    solver = Solver(prefixes.depth, part, FromRows(question, finish), seconds, "fewer neighbours")
+    total, seconds = FromRows(question, finish), means.seconds(question.n_samples)
+    solver = Solver(means.prefixes.depth, means.errors, total, seconds, "fewer neighbours")
     return or_equal(question, solver, solve_mean, "mean")

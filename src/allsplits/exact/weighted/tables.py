@@ -18,8 +18,8 @@ class TabledLaw:
     def __init__(self, question: Question, law: Any) -> None:
         self.law, self.n_candidates = law, question.n_samples - 1
         self.counts = law.kind == "class counts"
-        sizes = question.class_sizes
-        self.pools = np.concatenate([sizes, sizes - 1])
+        sizes = np.array(law.class_sizes) if self.counts else question.class_sizes
+        self.pools = np.concatenate([sizes, np.maximum(sizes - 1, 0)])
         self.trains = [component.train for component in law.components]
 
     def draws(self, own: int, component: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -42,7 +42,7 @@ class TabledLaw:
         n = self.n_candidates
         if self.counts:
             # As if all classes were drawn like the one that is drawn least.
-            shares = [min(a / b for a, b in zip(t, self.law.class_sizes, strict=True))
+            shares = [min(a / b for a, b in zip(t, self.law.class_sizes, strict=True) if b)
                       for t in self.trains]  # fmt: skip
             train = int(min(shares) * n)
         else:

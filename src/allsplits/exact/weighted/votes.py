@@ -58,7 +58,7 @@ def _batches(ks: Sequence[int]) -> list[list[int]]:
     return [np.flatnonzero(batch == b).tolist() for b in np.unique(batch)]
 
 
-class _WeightedVote:
+class WeightedVote:
     """For each row of a block: value and doubt of every column, and the share of each class."""
 
     def __init__(self, question: Question, law: Any) -> None:
@@ -93,14 +93,29 @@ class _WeightedVote:
         factors = min(self.question.n_classes, self.depth)
         return (64 * self.depth + 8 * (max(self.ks) + 3) * (factors + 2) + 256) * UNIT_ROUNDOFF
 
+    def bounds(self, order: NeighborOrder, n_threads: int) -> Floats:
+        """Lower and upper bounds of P(right): (rows, bound, component, column)."""
+        rows, same = self._distinct_rows(order)
+        out = np.empty((order.n_samples, 2, len(self.law.trains), len(self.ks)))
+        for batch in _batches(self.ks):
+            found = self._bounds(rows, [self.ks[c] for c in batch], n_threads, 0.0)
+            out[..., batch] = found[same][:, :, 0]
+        return out
+
+    def _distinct_rows(self, order: NeighborOrder) -> tuple[WeightedRows, NDArray[np.intp]]:
+        """Rows that differ, and which of them every row is."""
+        question = self.question
+        rows = WeightedRows(
+            order.indptr, question.codes[order.flat_indices], order.tied,
+            *weights_of(question).scaled(order), question.codes[own_rows(order)],
+        )  # fmt: skip
+        return _distinct(rows, question.options.average)
+
     def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
+        """The rows of a block, mixed as the components of the law count."""
         question, every = self.question, self.question.want_samples
         own = question.codes[own_rows(order)]
-        weights = weights_of(question).scaled(order)
-        rows = WeightedRows(
-            order.indptr, question.codes[order.flat_indices], order.tied, *weights, own
-        )
-        rows, same = _distinct(rows, question.options.average)
+        rows, same = self._distinct_rows(order)
         component_weights = self.component_weights[own]
         alike = np.bincount(same)[same]
         out = np.zeros((order.n_samples, self.width))
@@ -254,12 +269,12 @@ def _solve_weighted(question: Question) -> Solver:
 
 
 def _of_one_law(question: Question) -> Solver:
-    vote = _WeightedVote(question, question.columns[0].law)
+    vote = WeightedVote(question, question.columns[0].law)
 
     def finish(values: Floats) -> Answer:
         weight = vote.component_weights.sum(axis=1)[question.codes]
         shares, doubts, noises = vote.split(values)
-        if question.want_samples:
+        if question.want_samples or question.want_rows:
             bound = doubts.sum(axis=0) + vote.rounding()
             answer = answer_from_rows(question, shares, weight, bound, weighted=True)
             return replace(answer, standard_error=np.sqrt(noises.sum(axis=0)))

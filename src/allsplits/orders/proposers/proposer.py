@@ -21,17 +21,22 @@ class Proposer(Protocol):
         ...
 
 
+def largest_norm(points: Array) -> float:
+    """The length of the longest row."""
+    return float(np.sqrt(np.einsum("ij,ij->i", points, points).max()))
+
+
 def expanded_rounding(
-    queries: Array, reference: Array, largest: float, unit: float = UNIT_ROUNDOFF
+    queries: Array, farthest: float, largest: float, unit: float = UNIT_ROUNDOFF
 ) -> Array:
     """Bound, for each query, the error of squared distances by |x|² + |y|² - 2xy.
 
-    Both are centred points; `largest` is the largest coordinate before centring; `unit` is the
-    unit roundoff of the arithmetic that the centred points are given to.
+    Queries and references are centred points, and no reference is farther from the centre than
+    `farthest`; `largest` is the largest coordinate before centring; `unit` is the unit roundoff of
+    the arithmetic that the centred points are given to.
     """
-    n_features = reference.shape[1]
+    n_features = queries.shape[1]
     norms = np.sqrt(np.einsum("ij,ij->i", queries, queries))
-    farthest = np.sqrt(np.einsum("ij,ij->i", reference, reference).max())
     # Each of d products and sums rounds once, all below (|x| + |y|)².
     expanded = 4 * (n_features + 4) * unit * (norms + farthest) ** 2
     # Centring moves each coordinate by a rounding of its size.

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.orders.proposers.proposer import expanded_rounding
+from allsplits.orders.proposers.proposer import expanded_rounding, largest_norm
 
 #: Half the distance from 1 to the next float32.
 _SINGLE_ROUNDOFF = 2.0**-24
@@ -26,12 +26,12 @@ class SinglePoints:
 
     def __init__(self, given: NDArray[np.float64]) -> None:
         centred = given - given.mean(axis=0)
-        farthest = np.sqrt(np.einsum("ij,ij->i", centred, centred).max())
+        farthest = largest_norm(centred)
         self.scale = float(2.0 ** -np.frexp(farthest)[1]) if farthest > 0 else 1.0
         centred *= self.scale
         self.points = centred.astype(np.float32)
         largest = max(given.max(), -given.min()) * self.scale
-        rounding = expanded_rounding(centred, centred, largest, _SINGLE_ROUNDOFF)
+        rounding = expanded_rounding(centred, farthest * self.scale, largest, _SINGLE_ROUNDOFF)
         # Both points move when they become float32.
         reach = np.linalg.norm(centred, axis=1) + farthest * self.scale
         centred -= self.points

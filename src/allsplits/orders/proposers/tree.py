@@ -2,14 +2,15 @@
 
 from contextlib import nullcontext
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import KDTree, NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from allsplits._threads import thread_count
-from allsplits.orders.proposers.proposer import expanded_rounding
+from allsplits._threads import map_row_ranges, thread_count
+from allsplits.orders.proposers.proposer import expanded_rounding, largest_norm
 
 #: Up to this many features a k-d tree beats comparing with everybody (measured).
 TREE_FEATURES = 5
@@ -25,13 +26,14 @@ class NearestProposer:
         self.points = points
         self.n_threads = n_threads
         self.largest = max(points.max(), -points.min())
-        tree = points.shape[1] <= TREE_FEATURES and len(points) > 2000
         # Centring keeps the norms, and with them the error of the expanded formula, small.
         self.centre = points.mean(axis=0)
         self.centred = points - self.centre
-        self.search = NearestNeighbors(
-            algorithm="kd_tree" if tree else "brute", n_jobs=n_threads
-        ).fit(self.centred)
+        self.farthest = largest_norm(self.centred)
+        tree = points.shape[1] <= TREE_FEATURES and len(points) > 2000
+        self.tree = KDTree(self.centred, leaf_size=30) if tree else None
+        if not tree:
+            self.brute = NearestNeighbors(algorithm="brute", n_jobs=n_threads).fit(self.centred)
 
     def propose(self, start: int, stop: int, n_candidates: int) -> tuple[Items, Array]:
         """Candidates of the points start to stop and what all others exceed."""
@@ -43,15 +45,30 @@ class NearestProposer:
         centred = queries - self.centre
         items, last = self._ask(centred, n_candidates)
         largest = max(self.largest, np.abs(queries).max())
-        return items, last - expanded_rounding(centred, self.centred, largest)
+        return items, last - expanded_rounding(centred, self.farthest, largest)
 
     @cached_property
     def _rounding(self) -> Array:
-        return expanded_rounding(self.centred, self.centred, self.largest)
+        return expanded_rounding(self.centred, self.farthest, self.largest)
 
     def _ask(self, centred: Array, n_candidates: int) -> tuple[Items, Array]:
+        """Candidates, and the squared distance of the last."""
+        if self.tree is not None:
+            return self._ask_tree(self.tree, centred, n_candidates)
         # Looking up the thread pools takes milliseconds: only where it changes anything.
         limited = self.n_threads < thread_count(None)
         with threadpool_limits(self.n_threads) if limited else nullcontext():
-            distances, found = self.search.kneighbors(centred, n_candidates)
+            distances, found = self.brute.kneighbors(centred, n_candidates)
         return found.astype(np.int32), distances[:, -1] ** 2
+
+    def _ask_tree(self, tree: Any, centred: Array, n_candidates: int) -> tuple[Items, Array]:
+        # By itself: within NearestNeighbors, starting and ending its threads takes milliseconds.
+        found = np.empty((len(centred), n_candidates), dtype=np.int32)
+        last = np.empty(len(centred))
+
+        def query(start: int, stop: int) -> None:
+            distances, items = tree.query(centred[start:stop], n_candidates)
+            found[start:stop], last[start:stop] = items, distances[:, -1]
+
+        map_row_ranges(query, len(centred), self.n_threads)
+        return found, last**2

@@ -26,7 +26,7 @@ def nothing_is_counted(monkeypatch):
         found[:, 1] = 1
         return found
 
-    monkeypatch.setattr(weighted_votes._WeightedVote, "_bounds", wide)
+    monkeypatch.setattr(weighted_votes.WeightedVote, "_bounds", wide)
 
 
 @pytest.mark.usefixtures("nothing_is_counted")

@@ -72,7 +72,8 @@ class RaceVote:
                 other = (rows.own != gone).astype(np.intp)
                 each = of_races[np.arange(len(rows.own)), 1 + other][:, pairs] * mix[rows.own]
                 bases[:, gone] += each.sum(axis=2) * counted[rows.own, other][:, None]
-        return Struck(bases, hits)
+        own = bases[np.arange(len(rows.own)), rows.own]
+        return Struck(hits, bases.sum(axis=0), own)
 
     def _races(self) -> tuple[list[tuple[int, int]], Floats]:
         """The races (h, g) that decide the votes, and what the two of a vote count, by own class.

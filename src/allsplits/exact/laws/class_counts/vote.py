@@ -62,8 +62,10 @@ def needed_depth(class_sizes: ArrayLike, train: Sequence[int], k: int, tol: floa
     if tol <= 0:
         return n
     # Classes that are drawn alike count as one; those that are drawn least come first.
-    shares, kind = np.unique(np.array(train) / np.array(class_sizes), return_inverse=True)
-    sizes = np.bincount(kind, weights=class_sizes)
+    present = np.flatnonzero(class_sizes)
+    sizes = np.asarray(class_sizes)[present]
+    shares, kind = np.unique(np.asarray(train)[present] / sizes, return_inverse=True)
+    sizes = np.bincount(kind, weights=sizes)
     before = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     # Any t > 0 gives a valid bound; the best of a grid is close to the best of all.
     t = np.geomspace(0.01, 30, 100)

@@ -66,7 +66,7 @@ def _times_capped(poly, degree, counts_row, v, y, limit, temp):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_wins(n_own, n_rivals, j, k_range, share, ways, work):
+def fill_wins(n_own, n_rivals, j, k_range, share, ways, work):
     """wins[k] = P(a class with n_own items wins | uniform k-subset of the prefix of j)."""
     items, after = work.rivals.items, work.rivals.after
     table, poly, temp, wins = ways.table, work.poly, work.temp, work.wins
@@ -152,7 +152,7 @@ def _add_prefix(own, j, met, n_present, votes, work, out):
                 wins[k] = 1.0
         else:
             n_own = met.prefix[target]
-            _fill_wins(n_own, n_rivals, j, k_range, rule.share, ways, work)
+            fill_wins(n_own, n_rivals, j, k_range, rule.share, ways, work)
         for c in range(len(ks)):
             if masses[c, j] > 0.0:
                 out[target if rule.every_class else c] += masses[c, j] * wins[ks[c]]
@@ -168,7 +168,7 @@ def work_space(n_classes: int, votes: Votes, tied: bool) -> tuple[Met, VoteWork,
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _start_row(met):
+def start_row(met):
     """Nothing is met yet."""
     # np.zeros takes half a second to compile.
     for c in range(len(met.prefix)):
@@ -183,7 +183,7 @@ def score_untied(rows, start, stop, votes, met, work, out):
     """
     k_high = votes.columns.k_high
     for i in range(start, stop):
-        _start_row(met)
+        start_row(met)
         n_present = np.int64(0)
         for j in range(1, votes.columns.masses.shape[1]):
             c = rows.labels[rows.indptr[i] + j - 1]
@@ -206,7 +206,7 @@ def score_tied(rows, start, stop, votes, met, work, tied_work, out):
     labels, k_high, prefix, group = rows.labels, columns.k_high, met.prefix, met.group
     for i in range(start, stop):
         own = rows.own[i]
-        _start_row(met)
+        start_row(met)
         n_present = np.int64(0)
         position = rows.indptr[i]
         s = np.int64(0)

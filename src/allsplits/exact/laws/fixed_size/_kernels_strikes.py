@@ -1,15 +1,20 @@
-"""Compiled strikes for two classes and laws of fixed size: what a row is worth without a candidate.
+"""Compiled strikes for laws of fixed size: what a row is worth without a candidate.
 
-With W[j, o] = m_j · P(own class wins | o of the first j are of the second class), a row without its
+With W[j, n] = m_j · P(own class wins | the first j have n of each class), a row without its
 candidate of rank r, of class c, is worth
 
-    Σ_{j<r} W[j, o(j)] + Σ_{j≥r} W[j, o(j+1) - c].
+    Σ_{j<r} W[j, n(j)] + Σ_{j≥r} W[j, n(j+1) - e_c].
 
-Both sums are kept while the row is walked, for all k side by side.
+Both sums are kept while the row is walked, for all k side by side. Of two classes the number of the
+second one, o(j), says it all, and W is a table. Of more classes those with as many items (and the
+same place in class order, which decides label ties) are struck once for all.
 """
 
 import numpy as np
 from numba import njit
+
+from allsplits.exact.laws.fixed_size._kernels_majority import fill_wins, start_row
+from allsplits.exact.laws.fixed_size._kernels_rivals import gather_rivals
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -63,3 +68,95 @@ def strike_two_classes(rows, numbers, tables, weights, behind, bases, hits):
             ones += c
             for k in range(len(base)):
                 nearer[k] += table[r, ones, k]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _value_prefix(own, j, met, n_present, votes, work, out):
+    """out[column] = W[j, n], with n the items that are met."""
+    rule, columns, ways = votes
+    for c in range(len(out)):
+        out[c] = 0.0
+    if met.prefix[own] == 0 or columns.k_high[j] == 0:
+        return
+    k_range = columns.k_low[j], columns.k_high[j]
+    if met.prefix[own] == j:
+        for k in range(k_range[0], k_range[1] + 1):
+            work.wins[k] = 1.0
+    else:
+        n_rivals = gather_rivals(own, met, n_present, work.rivals)
+        fill_wins(met.prefix[own], n_rivals, j, k_range, rule.share, ways, work)
+    for c in range(len(out)):
+        if columns.masses[c, j] > 0.0:
+            out[c] = columns.masses[c, j] * work.wins[columns.ks[c]]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _strike_each(own, j, met, n_struck, n_present, votes, work, behind):
+    """behind[p, j] = W[j, n - e_c] for the first classes c that were met; n has j + 1 items."""
+    for p in range(n_struck):
+        c = met.present[p]
+        alike = -1
+        for q in range(p):
+            d = met.present[q]
+            same_side = votes.rule.share or (c > own) == (d > own)
+            if c != own and d != own and met.prefix[c] == met.prefix[d] and same_side:
+                alike = q
+                break
+        if alike >= 0:
+            behind[p, j] = behind[alike, j]
+        else:
+            met.prefix[c] -= 1
+            _value_prefix(own, j, met, n_present, votes, work, behind[p, j])
+            met.prefix[c] += 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _meet_one(c, met, n_present):
+    """Count an item; returns how many classes were met."""
+    if met.prefix[c] == 0:
+        met.present[n_present] = c
+        met.group[c] = n_present
+        n_present += 1
+    met.prefix[c] += 1
+    return n_present
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def strike_classes(rows, part, votes, met, work, sums, bases, changes):
+    """changes[entry] = what a row is worth without the entry, less bases[row]: without a far one.
+
+    `part` are the first row, the end, and the row whose entries come first in `changes`. Line p of
+    sums[p, j] is for the class that is met as the p-th, the last one for the complete row;
+    met.group is the place of each class.
+    """
+    start, stop, first_row = part
+    depth = votes.columns.masses.shape[1] - 1
+    nearer = sums[-1]
+    for i in range(start, stop):
+        own = rows.own[i]
+        labels = rows.labels[rows.indptr[i] : rows.indptr[i + 1]]
+        last = min(depth, len(labels))
+        start_row(met)
+        n_present = np.int64(0)
+        # nearer[j] = W[j, n(j)], and behind likewise; summed up below.
+        for j in range(last + 1):
+            n_struck = n_present
+            _value_prefix(own, j, met, n_present, votes, work, nearer[j])
+            if j < len(labels):
+                n_present = _meet_one(labels[j], met, n_present)
+                _strike_each(own, j, met, n_struck, n_present, votes, work, sums)
+            else:
+                sums[:n_struck, j] = 0.0
+        base = bases[i]
+        for j in range(last + 1):
+            base += nearer[j]
+        for p in range(n_present):
+            for j in range(last - 1, -1, -1):
+                sums[p, j] += sums[p, j + 1]
+        before = np.zeros(len(base))
+        entry = rows.indptr[i] - rows.indptr[first_row]
+        for r in range(1, last + 1):
+            before += nearer[r - 1]
+            p = met.group[labels[r - 1]]
+            for c in range(len(base)):
+                changes[entry + r - 1, c] = before[c] + sums[p, r, c] - base[c]

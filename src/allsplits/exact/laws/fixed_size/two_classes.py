@@ -14,7 +14,7 @@ from allsplits._threads import map_row_ranges
 from allsplits.exact.laws.fixed_size._kernels_two_classes import fill_win_table, sum_two_classes
 from allsplits.exact.laws.fixed_size.majority import MajorityVote, VoteTable, query_rows
 from allsplits.exact.masses import Prefixes
-from allsplits.exact.question import Options
+from allsplits.exact.question import Options, own_rows
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
 #: Deepest prefix for which the table of two classes is laid out (32 MiB).
@@ -28,7 +28,7 @@ def vote_for_every_class(
     prefixes: Prefixes, n_classes: int, options: Options
 ) -> TwoClassVote | MajorityVote:
     """The cheaper way to P(every class) for the only column."""
-    if n_classes == 2 and prefixes.depth <= _DEEPEST_TABLE:
+    if n_classes == 2 and TwoClassRows.fits(prefixes.depth):
         return TwoClassVote(prefixes, options)
     return MajorityVote(prefixes, n_classes, options)
 
@@ -36,12 +36,13 @@ def vote_for_every_class(
 class TwoClassVote:
     """The majority of two classes for one (k, law), by a table of prefix values."""
 
-    def __init__(self, prefixes: Prefixes, options: Options) -> None:
+    def __init__(self, prefixes: Prefixes, options: Options, column: int = 0) -> None:
         binomials = VoteTable(prefixes)
         self.average = options.average
         self.table = np.zeros((2, prefixes.depth + 1, prefixes.depth + 1))
-        first_share, k, masses = 0.5 if options.share else 1.0, prefixes.ks[0], prefixes.masses[0]
-        fill_win_table(int(k), first_share, masses, binomials.values, binomials.theta, self.table)
+        first_share, k = 0.5 if options.share else 1.0, int(prefixes.ks[column])
+        masses = prefixes.masses[column]
+        fill_win_table(k, first_share, masses, binomials.values, binomials.theta, self.table)
         # Steps within tie groups and the sums over prefixes round as well.
         self.rounding = VoteTable.rounding(prefixes, 2) + 8 * prefixes.depth * UNIT_ROUNDOFF
 
@@ -54,4 +55,26 @@ class TwoClassVote:
             order.n_samples,
             n_threads,
         )
+        return out
+
+
+class TwoClassRows:
+    """P(right) of every row in many columns: one table after the other."""
+
+    def __init__(self, prefixes: Prefixes, options: Options) -> None:
+        self.prefixes, self.options = prefixes, options
+        self.rounding = VoteTable.rounding(prefixes, 2) + 8 * prefixes.depth * UNIT_ROUNDOFF
+
+    @staticmethod
+    def fits(depth: int) -> bool:
+        """Whether the table can be laid out."""
+        return depth <= _DEEPEST_TABLE
+
+    def right(self, order: NeighborOrder, codes: Codes, n_threads: int) -> Floats:
+        """Shape (rows, columns)."""
+        own = codes[own_rows(order)]
+        out = np.empty((order.n_samples, len(self.prefixes.ks)))
+        for column in range(out.shape[1]):
+            vote = TwoClassVote(self.prefixes, self.options, column)
+            out[:, column] = vote.every_class(order, codes, n_threads)[np.arange(len(own)), own]
         return out

@@ -21,7 +21,11 @@ from allsplits.exact.laws.fixed_size.tally import (
     PrefixCounter,
     TwoClassTally,
 )
-from allsplits.exact.laws.fixed_size.two_classes import TwoClassVote, vote_for_every_class
+from allsplits.exact.laws.fixed_size.two_classes import (
+    TwoClassRows,
+    TwoClassVote,
+    vote_for_every_class,
+)
 from allsplits.exact.masses import Column, Prefixes, deepest_prefix, prefixes_for
 from allsplits.exact.question import Question
 from allsplits.exceptions import InvalidInputError
@@ -50,12 +54,16 @@ def solve_majority(question: Question) -> Solver:
     """Equal votes: integers, a tally, or sample by sample."""
     if question.options.exact:
         return _in_fractions(question, exact_right)
-    if not question.want_samples and _needs_whole_order_for_nearest(question):
+    tallied = not (question.want_samples or question.want_rows)
+    if tallied and _needs_whole_order_for_nearest(question):
         return _nearest_tally(question)
     prefixes = prefixes_for(question.columns, question.options.tol)
-    two_classes = question.n_classes == 2 and not question.want_samples
-    if two_classes and TwoClassTally.fits(prefixes.depth, question.n_samples):
+    two_classes = question.n_classes == 2
+    if two_classes and tallied and TwoClassTally.fits(prefixes.depth, question.n_samples):
         return _two_class_tally(question, prefixes)
+    if question.want_rows and two_classes and TwoClassRows.fits(prefixes.depth):
+        rows = TwoClassRows(prefixes, question.options)
+        return _by_sample(question, prefixes, rows.right, rows.rounding)
     if question.want_samples:
         vote = vote_for_every_class(prefixes, question.n_classes, question.options)
         solver = _by_sample(question, prefixes, vote.every_class, vote.rounding)

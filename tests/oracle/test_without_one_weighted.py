@@ -1,0 +1,125 @@
+"""Weighted votes and means with each sample gone, against enumeration of the smaller data set."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+from allsplits import ClassCounts, FixedSize, evaluate
+from oracle import enumerate as oracle
+from oracle.checks import every_distance_tie, every_tie
+from oracle.datasets import dataset
+from oracle.test_weighted import POSITIVE, TARGETS, WEIGHTS, city_block, every_weight
+from oracle.test_without_one import (
+    check,
+    counts_without,
+    every_fixed_size,
+    fewer,
+    mixture,
+)
+
+POINTS = ["no ties", "heavy ties", "duplicates"]
+
+
+def rest_of(distances, sample: int):
+    kept = oracle.all_but(len(distances), [sample])
+    return tuple(tuple(distances[i][j] for j in kept) for i in kept), kept
+
+
+def classifier(k, weights, data, **options):
+    knn = KNeighborsClassifier(k, weights=weights, metric="manhattan")
+    return evaluate(knn, data.X, data.y, **options)
+
+
+@every_tie
+@every_fixed_size
+@every_weight
+@pytest.mark.parametrize("points", POINTS)
+def test_votes_of_fixed_size(points, weights, cv, sizes, ties):
+    given, weigh = weights
+    data = dataset(points, "3 classes")
+    law = mixture(data.n - 1, sizes)
+    whole = oracle.given_distances(city_block(data.X))
+    for k in (1, 2, 3):
+        expected = []
+        for j in range(data.n):
+            distances, kept = rest_of(whole, j)
+            labels = tuple(data.labels[i] for i in kept)
+            expected.append(oracle.classify(distances, labels, law, k, weigh=weigh, **ties).score)
+        check(classifier(k, given, data, cv=cv, **ties), expected)
+
+
+#: Where a class may vanish, a callable may leave nobody with any weight: see the last test.
+COUNTED = [
+    (labels, weights)
+    for labels in ("2 classes", "3 classes", "2 classes, one of one sample")
+    for weights in WEIGHTS
+    if weights == "distance" or "one of one" not in labels
+]
+
+
+@pytest.mark.parametrize(("labels", "weights"), COUNTED)
+@pytest.mark.parametrize("points", POINTS)
+def test_votes_of_class_counts(points, labels, weights):
+    given, weigh = WEIGHTS[weights]
+    data = dataset(points, labels)
+    counts = {c: min(2, data.labels.count(c)) for c in set(data.labels)}
+    tests = {c: data.labels.count(c) - taken for c, taken in counts.items()}
+    whole = oracle.given_distances(city_block(data.X))
+    for k in (1, 2):
+        expected = []
+        for j in range(data.n):
+            law = counts_without(data.labels, j, [(Fraction(1), counts, tests)])
+            distances, kept = rest_of(whole, j)
+            rest = tuple(data.labels[i] for i in kept)
+            expected.append(oracle.classify(distances, rest, law, k, weigh=weigh).score)
+        check(classifier(k, given, data, cv=ClassCounts(counts)), expected)
+
+
+@pytest.mark.parametrize("points", POINTS)
+def test_a_grid_says_how_far_off_it_is(points):
+    data = dataset(points, "2 classes")
+    whole = oracle.given_distances(city_block(data.X))
+    law = oracle.fixed_size(data.n - 1, fewer(4, data.n))
+    weigh = WEIGHTS["distance"][1]
+    expected = []
+    for j in range(data.n):
+        distances, kept = rest_of(whole, j)
+        labels = tuple(data.labels[i] for i in kept)
+        expected.append(oracle.classify(distances, labels, law, 3, weigh=weigh).score)
+    found = classifier(3, "distance", data, cv=FixedSize(4), max_states=64, vote_tol=0.5)
+    without = found.task.without_one()
+    off = np.abs(without.scores[:, 0] - np.array(expected, dtype=float))
+    assert np.all(off <= without.error_bound[0])
+
+
+@every_distance_tie
+@every_fixed_size
+@pytest.mark.parametrize("weights", POSITIVE, ids=["distance", "growing"])
+@pytest.mark.parametrize("points", POINTS)
+def test_means(points, weights, cv, sizes, distance_ties):
+    given, weigh = weights
+    X, y = dataset(points, "2 classes").X, np.array(TARGETS)
+    law = mixture(len(y) - 1, sizes)
+    whole = oracle.given_distances(city_block(X))
+    for k in (1, 2, 3):
+        expected = []
+        for j in range(len(y)):
+            distances, kept = rest_of(whole, j)
+            rest = [TARGETS[i] for i in kept]
+            answer = oracle.regress(
+                distances, rest, law, k, weigh=weigh, distance_ties=distance_ties
+            )
+            expected.append(float(answer.score))
+        knn = KNeighborsRegressor(k, weights=given, metric="manhattan")
+        found = evaluate(knn, X, y, cv=cv, distance_ties=distance_ties)
+        np.testing.assert_allclose(found.without_one, expected, rtol=1e-11, atol=1e-9)
+
+
+@pytest.mark.parametrize("cv", [FixedSize(4), ClassCounts({False: 1, True: 2})], ids=str)
+def test_a_class_that_vanishes_and_weights_of_zero_leave_the_sample_scores(cv):
+    data = dataset("no ties", "2 classes, one of one sample")
+    found = classifier(2, WEIGHTS["steps"][0], data, cv=cv)
+    assert found.without_one is None
+    assert found.interval().method == "sample scores"
