@@ -239,7 +239,7 @@ of real samples, of which n are drawn.
   {np.mean([c.group_bonferroni for c in cells]):.2f}. Without any correction it would be
   {np.mean([c.group_alone for c in cells]):.2f}, and hold the best one in
   {span([c.best_alone for c in cells])}.
-- The intervals are on the safe side, as the jackknife is: see
+- On average the intervals are on the safe side: see
   [how often the interval covers](interval_coverage.md).
 
 ## How it was chosen
