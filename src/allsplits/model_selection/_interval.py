@@ -105,8 +105,9 @@ class Interval:
 _ROUNDING = 1e-12
 #: How the variance is estimated.
 METHODS = ("combined", "jackknife", "sample scores")
-#: The jackknife's part of the combined variance.
-JACKKNIFE = 0.4
+#: The jackknife's part of the combined variance; more where many are compared at once, and the
+#: best of them is chosen by the same scores (studies/compare_coverage.md).
+JACKKNIFE, JACKKNIFE_OF_MANY = 0.4, 2 / 3
 
 
 class Moves(NamedTuple):
@@ -123,6 +124,8 @@ class Moves(NamedTuple):
         What each unit counts in a score from 0 to 1; all 0 for a score without such a scale.
     least_variance : float
         Of a difference: the variance is not less. 0 for a score.
+    jackknife_share : float
+        The jackknife's part of the combined variance.
     """
 
     jackknife: Floats | None
@@ -130,6 +133,7 @@ class Moves(NamedTuple):
     unit: str
     weights: Floats
     least_variance: float = 0.0
+    jackknife_share: float = JACKKNIFE
 
     def less(self, other: Moves) -> Moves:
         """The moves of a difference.
@@ -159,7 +163,8 @@ class Moves(NamedTuple):
         if method == "jackknife":
             return Spread(safe, freedom)
         tight = _sum_of_squares(self.sample_scores)
-        return Spread(JACKKNIFE * safe + (1 - JACKKNIFE) * tight, freedom)
+        share = self.jackknife_share
+        return Spread(share * safe + (1 - share) * tight, freedom)
 
 
 class Spread(NamedTuple):

@@ -38,7 +38,7 @@ from scipy.stats import t as student
 
 from allsplits._frames import DataFrame, make_frame
 from allsplits.model_selection._evaluation import Evaluation
-from allsplits.model_selection._interval import JACKKNIFE, Interval, Moves
+from allsplits.model_selection._interval import JACKKNIFE_OF_MANY, Interval, Moves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -208,7 +208,7 @@ def _pairs(evaluations: Sequence[Evaluation], moves: Sequence[Moves]) -> _Pairs:
     alone = [sqrt(one.spread("combined").variance) for one in moves]
     for i in range(m):
         for j in range(i):
-            between = moves[i].less(moves[j])
+            between = moves[i].less(moves[j])._replace(jackknife_share=JACKKNIFE_OF_MANY)
             found = between.spread("combined")
             shown = sqrt(between._replace(least_variance=0.0).spread("combined").variance)
             freedom[i, j] = freedom[j, i] = found.freedom
@@ -223,7 +223,8 @@ def _quantiles(moves: Sequence[Moves], pairs: _Pairs, confidence: float) -> Floa
     parts = [np.column_stack([one.sample_scores for one in moves])]
     if moves[0].jackknife is not None:
         safe = np.column_stack([one.jackknife for one in moves])  # type: ignore[misc]
-        parts = [sqrt(JACKKNIFE) * safe, sqrt(1 - JACKKNIFE) * parts[0]]
+        share = JACKKNIFE_OF_MANY
+        parts = [sqrt(share) * safe, sqrt(1 - share) * parts[0]]
     # The covariance of the scores is root'root.
     root = np.linalg.qr(np.concatenate(parts), mode="r")
     m = len(moves)

@@ -138,7 +138,7 @@ def by_hand(evaluations, confidence, n_draws=1_000_000):
     safe = sqrt((n - 1) / n) * (safe - safe.mean(axis=1, keepdims=True))
     tight = np.array([one.sample_scores for one in evaluations])
     tight = (tight - tight.mean(axis=1, keepdims=True)) / n
-    covariance = (2 * safe @ safe.T + 3 * tight @ tight.T) / 5
+    covariance = (2 * safe @ safe.T + tight @ tight.T) / 3
     drawn = np.random.default_rng(5).multivariate_normal(np.zeros(m), covariance, n_draws)
     reach = np.zeros((m, m))
     for i in range(m):
