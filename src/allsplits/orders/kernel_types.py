@@ -81,8 +81,10 @@ class SortedRows(NamedTuple):
         width = max(self.items.shape[1], others.items.shape[1])
         found = SortedRows.of(np.empty((len(self.items), width), dtype=np.int32))
         for rows, places in ((self, slice(None)), (others, numbers)):
-            for into, part in zip(found[:3], rows[:3], strict=True):
-                into[places, : part.shape[1]] = part
+            end = rows.items.shape[1]
+            found.items[places, :end] = rows.items
+            found.keys[places, :end] = rows.keys
+            found.tied[places, :end] = rows.tied
             found.lengths[places] = rows.lengths
         return found
 
