@@ -91,7 +91,7 @@ def test_no_list_leaves_the_device(monkeypatch):
     def travels(*_, **__):
         raise AssertionError("a neighbour list was asked for")
 
-    for name in ("order", "_search", "_again"):
+    for name in ("order", "_certain", "_again"):
         monkeypatch.setattr(TorchSearch, name, travels)
     X, y = DATA["points"], two_classes(1000, 0.3)
     options = {"n_neighbors": range(1, 6), "cv": KFold(5), "backend": "torch:cpu"}

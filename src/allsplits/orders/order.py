@@ -233,27 +233,34 @@ def concatenate(blocks: Sequence[NeighborOrder]) -> NeighborOrder:
 def replace_rows(
     order: NeighborOrder, numbers: NDArray[np.intp], found: Sequence[NeighborOrder]
 ) -> NeighborOrder:
-    """The order with the rows `numbers` (counted from 0) replaced by those of `found`, in turn."""
+    """The order with those of `found` in the places `numbers`: counted from 0, ascending."""
     if len(numbers) == 0:
         return order
     lengths = np.diff(order.indptr)
-    is_new = np.zeros(len(lengths), dtype=bool)
-    is_new[numbers] = True
-    kept = np.repeat(~is_new, lengths)
-    lengths[numbers] = np.concatenate([np.diff(part.indptr) for part in found])
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    from_new = np.repeat(is_new, lengths)
+    new_lengths = np.concatenate([np.diff(part.indptr) for part in found])
+    lengths[numbers] = new_lengths
+    ends = np.cumsum(new_lengths).tolist()
+    news = list(zip([0, *ends[:-1]], ends, strict=True))
+    gaps = list(
+        zip(
+            [0, *order.indptr[numbers + 1].tolist()],
+            [*order.indptr[numbers].tolist(), int(order.indptr[-1])],
+            strict=True,
+        )
+    )
 
     def merge(name: str) -> Any:
+        # Whole runs are copied: a mask would look at every entry.
         old = getattr(order, name)
-        out = np.empty(indptr[-1], dtype=old.dtype)
-        out[~from_new] = old[kept]
-        out[from_new] = np.concatenate([getattr(part, name) for part in found])
-        return out
+        new = np.concatenate([getattr(part, name) for part in found])
+        pieces = [old[slice(*gaps[0])]]
+        for own, gap in zip(news, gaps[1:], strict=True):
+            pieces += [new[slice(*own)], old[slice(*gap)]]
+        return np.concatenate(pieces)
 
     return replace(
         order,
-        indptr=indptr,
+        indptr=np.concatenate([[0], np.cumsum(lengths)]),
         flat_indices=merge("flat_indices"),
         flat_distances=merge("flat_distances"),
         tied=merge("tied"),

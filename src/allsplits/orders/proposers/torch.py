@@ -1,17 +1,18 @@
 """Exact Euclidean and cosine orders on a GPU (or, for tests, on the CPU) with PyTorch.
 
-A product in low precision proposes 2·depth candidates (see `torch_products`), they get their true
+A product in low precision proposes candidates: for all rows at once (`torch_fused`), where that
+pays and Triton is there, or 2·depth of them block by block (`torch_products`). They get their true
 distances by differences in float64, and a row is accepted when the distance of its last neighbour
 is below what everybody else certainly exceeds. Rows that fail are searched again in float32, then
 in float64, and what even that cannot decide (tie groups larger than the candidates) is compared
 with everybody. So the order is that of float64 distances; `redone_rows` counts who failed first.
 
-Memory on the device: the points, one table per precision that is used, and a bounded block of
-scores, whatever the number of samples.
+Memory on the device: the points, one table per precision that is used, a bounded block of scores,
+and lists of candidates only where they fit.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -28,7 +29,9 @@ from allsplits.orders.proposers.torch_distances import (
     distances_to_all,
     distances_to_items,
     sorted_distances,
+    to_host,
 )
+from allsplits.orders.proposers.torch_fused import FusedLists
 from allsplits.orders.proposers.torch_products import Level, ScaledPoints
 from allsplits.orders.proposers.torch_rows import mark_ties
 from allsplits.orders.protocol import Block, DevicePart, DeviceRows, Part, Search
@@ -38,6 +41,8 @@ from allsplits.orders.verify import mark_sorted
 _QUERIES = 2048
 #: Rows per order: long enough to hide the host's part, short enough to keep few on the device.
 _ROWS_PER_BLOCK = 16 * _QUERIES
+#: Rows whose lists are sorted at a time.
+_LISTED = 4 * _QUERIES
 #: Bytes of scores at a time: at most this share of what is free on a GPU, and never more.
 _SHARE_OF_FREE = 0.4
 _BYTES_ON_GPU = 8 << 30
@@ -85,6 +90,7 @@ class TorchSearch(Search):
         self.levels: dict[int, Level] = {}
         self.first_level = 0
         self._lock = threading.Lock()
+        self._lists: FusedLists | None = None
 
     def _load(self, X: NDArray[Any], metric: Metric) -> Any:
         """The points on the device: float32, which holds smaller types as well, or float64."""
@@ -119,13 +125,14 @@ class TorchSearch(Search):
 
     def order(self, start: int, stop: int) -> NeighborOrder:
         """Neighbours of the samples start to stop."""
-        numbers = np.arange(start, stop)
         if self.scaled is None:
             return self.full.order(start, stop).found_by("torch")
         level = self.first_level
-        found = self._search(numbers, level, again=False)
+        found = self._certain(self._first_look(start, stop, level))
         failed = np.flatnonzero(found.lengths < 0)
-        self._learn_from(len(failed), len(numbers), level)
+        self._learn_from(len(failed), stop - start, level)
+        # They are replaced in a moment, and rows of one length are packed faster.
+        found.lengths[failed] = self.depth
         order = self._pack(found, start)
         if len(failed):
             order = replace_rows(order, failed, [self._again(failed + start, level)])
@@ -153,17 +160,43 @@ class TorchSearch(Search):
     def _rows_on_device(self, start: int, stop: int, level: int) -> Iterator[DeviceRows]:
         """Sorted rows, a bounded number at a time; those that are not certain have length -1."""
         torch, ties = self.torch, self.full.ties
-        step = _QUERIES if self.scaled is not None else self.full.rows_per_block
-        for numbers in torch.arange(start, stop, device=self.device).split(step):
-            safe = None
-            if self.scaled is None:
+        if self.scaled is None:
+            chosen = torch.arange(start, stop, device=self.device)
+            for numbers in chosen.split(self.full.rows_per_block):
                 items, keys = sorted_distances(torch, self.points, numbers)
-            else:
-                items, keys, safe = self._nearest(numbers, level, *self._widths(again=False))
+                tied, lengths, _ = mark_ties(torch, keys, self.depth, ties)
+                yield DeviceRows(numbers, items, tied, lengths)
+            return
+        first = start
+        for items, keys, safe in self._first_look(start, stop, level):
+            numbers = torch.arange(first, first + len(items), device=self.device)
+            first += len(items)
             tied, lengths, last = mark_ties(torch, keys, self.depth, ties)
-            if safe is not None:
-                lengths = lengths.masked_fill(~(ties.reach(last) < safe), -1)
+            lengths = lengths.masked_fill(~(ties.reach(last) < safe), -1)
             yield DeviceRows(numbers, items, tied, lengths)
+
+    def _first_look(self, start: int, stop: int, level: int) -> Iterator[tuple[Any, Any, Any]]:
+        """What is found at first for consecutive rows, a bounded number at a time."""
+        count, width = self._widths(again=False)
+        lists = self._fused() if level == 0 else None
+        if lists is not None:
+            for first in range(start, stop, _LISTED):
+                yield lists.nearest(first, min(first + _LISTED, stop), width)
+            return
+        for numbers in self.torch.arange(start, stop, device=self.device).split(_QUERIES):
+            yield self._nearest(numbers, level, count, width)
+
+    def _fused(self) -> FusedLists | None:
+        """Candidates of all rows, made when the first is asked for; None where they do not fit."""
+        if self.device != "cuda" or self.scaled is None or self.precisions[0] != "bfloat16":
+            return None
+        with self._lock:
+            if self._lists is None:
+                free = _free_bytes(self.torch)
+                if not FusedLists.fit(self.n_samples, self.points.shape[1], self.depth, free):
+                    return None
+                self._lists = FusedLists(self.scaled, self.depth)
+            return self._lists
 
     def _learn_from(self, n_failed: int, n_rows: int, level: int) -> None:
         if n_failed > n_rows // 2 and level + 1 < len(self.precisions):
@@ -178,7 +211,7 @@ class TorchSearch(Search):
         for precision in range(level, len(self.precisions)):
             if len(failed) == 0:
                 break
-            found = self._search(numbers[failed], precision, again=True)
+            found = self._search_again(numbers[failed], precision)
             good = found.lengths >= 0
             if order is None:
                 order = self._pack(found, 0)
@@ -192,17 +225,18 @@ class TorchSearch(Search):
     def _pack(self, rows: SortedRows, first_row: int) -> NeighborOrder:
         return pack_rows(rows, self.full.transform, self.depth, self.n_samples - 1, first_row)
 
-    def _search(self, numbers: NDArray[np.intp], level: int, *, again: bool) -> SortedRows:
-        """Sorted rows; length -1 where the order is not certain.
+    def _search_again(self, numbers: NDArray[np.intp], level: int) -> SortedRows:
+        """Sorted rows from more candidates; length -1 where the order is not certain."""
+        count, width = self._widths(again=True)
+        chosen = self.torch.as_tensor(numbers, device=self.device)
+        return self._certain(
+            self._nearest(some, level, count, width) for some in chosen.split(_QUERIES)
+        )
 
-        Fewer candidates than there are come back from the device, and more of both if rows are
-        searched `again`.
-        """
-        torch = self.torch
-        count, width = self._widths(again=again)
-        chosen = torch.as_tensor(numbers, device=self.device)
-        parts = [self._nearest(some, level, count, width) for some in chosen.split(_QUERIES)]
-        items, keys, safe = (torch.cat(part).cpu().numpy() for part in zip(*parts, strict=True))
+    def _certain(self, parts: Iterable[tuple[Any, Any, Any]]) -> SortedRows:
+        """Sorted rows on the host; length -1 where the order is not certain."""
+        columns = [self.torch.cat(part) for part in zip(*parts, strict=True)]
+        items, keys, safe = to_host(self.torch, columns)
         rows, last = mark_sorted(items, keys, self.depth, self.full.ties, self.n_threads)
         certain = self.full.ties.reach(last) < safe
         rows.lengths[~(certain & (rows.lengths >= self.depth))] = -1

@@ -4,6 +4,8 @@ import importlib.util
 from functools import lru_cache
 from typing import Any
 
+from numpy.typing import NDArray
+
 #: Differences held at a time.
 _ENTRIES = 1 << 24
 #: torch's name for distances that are not expanded.
@@ -48,6 +50,17 @@ def sorted_distances(torch: Any, points: Any, numbers: Any) -> tuple[Any, Any]:
     keys, items = keys.sort(dim=1)
     # The point itself came last.
     return items[:, :-1], keys[:, :-1]
+
+
+def to_host(torch: Any, tensors: list[Any]) -> list[NDArray[Any]]:
+    """Tensors as arrays. Pages that stay in their place are written many times faster."""
+    if not tensors[0].is_cuda:
+        return [tensor.numpy() for tensor in tensors]
+    pages = [torch.empty(one.shape, dtype=one.dtype, pin_memory=True) for one in tensors]
+    for page, one in zip(pages, tensors, strict=True):
+        page.copy_(one, non_blocking=True)
+    torch.cuda.current_stream(tensors[0].device).synchronize()
+    return [page.numpy() for page in pages]
 
 
 @lru_cache

@@ -17,6 +17,7 @@ columns are taken in slices where that is too much.
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from allsplits.orders.kernel_types import UNIT_ROUNDOFF
@@ -64,6 +65,60 @@ class ScaledPoints:
             yield start, (part - self.centre) * self.scale
 
 
+@dataclass(frozen=True, eq=False)
+class Rounding:
+    """What rounding the points and their products may have cost.
+
+    Attributes
+    ----------
+    scaled : ScaledPoints
+    lost : tensor
+        How far rounding moved each point; `share_lost`: at most this share of its norm.
+    width : int
+        Terms of a product.
+    unit : float
+        Unit roundoff of its sums.
+    eps : float
+        Spacing of the type that scores are given in.
+    """
+
+    scaled: ScaledPoints
+    lost: Any
+    share_lost: float
+    width: int
+    unit: float
+    eps: float
+
+    @classmethod
+    def of(cls, scaled: ScaledPoints, lost: Any, width: int, eps: float) -> "Rounding":
+        """Sums are accumulated in float32 or better; matrix units may truncate, not round."""
+        share = float((lost / scaled.norms.clamp(min=1e-300)).max())
+        unit = UNIT_ROUNDOFF if eps < 4 * UNIT_ROUNDOFF else 2.0**-22
+        return cls(scaled, lost, share, width, unit, eps)
+
+    def beyond(self, numbers: Any, last: Any) -> Any:
+        """Squared distance that everybody who scores at most `last` exceeds, in units of X.
+
+        Points with a norm beyond `near` are too far away by their norm alone, so that a few
+        outliers do not spoil the bound of all others.
+        """
+        scaled = self.scaled
+        own, lost = scaled.norms[numbers], self.lost[numbers]
+        apart = 1.05 * (-2 * last).clamp(min=0).sqrt()
+        near = (own + apart).clamp(max=scaled.farthest)
+        # Those within `near`: both points, the sums and the score itself are rounded.
+        lost_near = self.share_lost * near
+        terms = (own + lost) * (near + lost_near) + (own**2 + near**2) / 2
+        error = lost * near + (own + lost) * lost_near
+        error = error + 2 * (self.width + 8) * self.unit * terms + 1e-30
+        score = last + last.abs() * 2 * self.eps + error
+        within = -2 * score - 4 * scaled.moved * (own + near) - 4 * scaled.moved**2
+        # Those beyond, if there are any: the triangle inequality.
+        outside = ((1 - 1e-9) * apart - 4 * scaled.moved).clamp(min=0).square()
+        outside.masked_fill_(own + apart >= scaled.farthest, float("inf"))
+        return scaled.torch.minimum(within, outside) / scaled.scale**2
+
+
 class Level:
     """The table of all points in one precision: scores, their selection, and their error."""
 
@@ -74,18 +129,18 @@ class Level:
         self.n_columns = -(-n // _GROUP) * _GROUP
         width = -(-(d + 2 * _SPLITS) // 16) * 16
         self.table = torch.zeros((self.n_columns, width), dtype=dtype, device=scaled.points.device)
-        self.lost = torch.empty(n, dtype=torch.float64, device=scaled.points.device)
+        lost = torch.empty(n, dtype=torch.float64, device=scaled.points.device)
         for start, rows in scaled.blocks():
             part = self.table[start : start + len(rows)]
             part[:, :d] = rows.to(dtype)
-            self.lost[start : start + len(rows)] = (rows - part[:, :d].double()).norm(dim=1)
+            lost[start : start + len(rows)] = (rows - part[:, :d].double()).norm(dim=1)
             half = rows.square().sum(1) / 2
             for column in range(d, d + _SPLITS):
                 part[:, column] = -half.to(dtype)
                 half = half + part[:, column].double()
             part[:, d + _SPLITS : d + 2 * _SPLITS] = -1
         self.table[n:, d] = _NOBODY
-        self.share_lost = float((self.lost / scaled.norms.clamp(min=1e-300)).max())
+        self.rounding = Rounding.of(scaled, lost, width, torch.finfo(dtype).eps)
 
     @property
     def bytes_per_score(self) -> int:
@@ -112,7 +167,7 @@ class Level:
                 items = items.gather(1, place)
             best_scores, best_items = found, items
         last = best_scores.double().amin(1)  # type: ignore[union-attr]
-        return best_items, self._beyond(numbers, last)
+        return best_items, self.rounding.beyond(numbers, last)
 
     def _queries(self, numbers: Any) -> Any:
         d = self.scaled.n_features
@@ -135,30 +190,6 @@ class Level:
         found, place = members.view(n_rows, -1).topk(count, dim=1, sorted=False)
         member = place.div(count, rounding_mode="floor")
         return found, member * n_groups + groups.gather(1, place - member * count)
-
-    def _beyond(self, numbers: Any, last: Any) -> Any:
-        """Squared distance that everybody who scores at most `last` exceeds, in units of X.
-
-        Points with a norm beyond `near` are too far away by their norm alone, so that a few
-        outliers do not spoil the bound of all others.
-        """
-        torch, scaled = self.torch, self.scaled
-        own, lost = scaled.norms[numbers], self.lost[numbers]
-        apart = 1.05 * (-2 * last).clamp(min=0).sqrt()
-        near = (own + apart).clamp(max=scaled.farthest)
-        # Those within `near`: both points, the sums and the score itself are rounded. Sums are
-        # accumulated in float32 or better; matrix units may truncate instead of round.
-        lost_near = self.share_lost * near
-        unit = UNIT_ROUNDOFF if self.dtype == torch.float64 else 2.0**-22
-        terms = (own + lost) * (near + lost_near) + (own**2 + near**2) / 2
-        error = lost * near + (own + lost) * lost_near
-        error = error + 2 * (self.table.shape[1] + 8) * unit * terms + 1e-30
-        score = last + last.abs() * 2 * torch.finfo(self.dtype).eps + error
-        within = -2 * score - 4 * scaled.moved * (own + near) - 4 * scaled.moved**2
-        # Those beyond, if there are any: the triangle inequality.
-        outside = ((1 - 1e-9) * apart - 4 * scaled.moved).clamp(min=0).square()
-        outside.masked_fill_(own + apart >= scaled.farthest, float("inf"))
-        return torch.minimum(within, outside) / scaled.scale**2
 
 
 _lock = threading.Lock()
