@@ -211,7 +211,7 @@ def test_intervals_cover_what_other_test_samples_give(knn, cv, low, high):
     truth = evaluate(knn, references, labels, cv=cv, X_test=many, y_test=of_many)
     parts = [part_of(truth, slice(start, start + 50)) for start in range(0, 20_000, 50)]
     some = evaluate(knn, references, labels, cv=cv, X_test=many[:50], y_test=of_many[:50])
-    np.testing.assert_allclose(some.interval(), parts[0].interval(), atol=1e-13)
+    np.testing.assert_allclose([*some.interval()], [*parts[0].interval()], atol=1e-13)
     covered = np.mean([truth.score in part.interval() for part in parts])
     assert low <= covered <= high
 
