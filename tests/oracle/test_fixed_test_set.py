@@ -217,7 +217,8 @@ def test_bags(points, labels, ties):
 def test_episodes(points, labels, n_way, k_shot, ties):
     data = asked(points, labels)
     law = outside.of_episodes(data, n_way, k_shot)
-    check_every_field(data, Episodes(n_way, k_shot), law, 1, **ties)
+    for k in {1, 2, n_way * k_shot}:
+        check_every_field(data, Episodes(n_way, k_shot), law, k, **ties)
 
 
 @every_distance_tie

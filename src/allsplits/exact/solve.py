@@ -33,6 +33,7 @@ SUPPORTED = {
     ("class counts", "ranked"): "laws.class_counts.vote:solve_class_ranked",
     ("class counts", "weighted"): "weighted.votes:solve_weighted",
     ("episodes", "majority"): "laws.episodes.vote:solve_episodes",
+    ("episodes", "ranked"): "laws.episodes.vote:solve_episodes",
     ("whole groups", "majority"): "laws.groups.vote:solve_groups",
     ("whole groups", "ranked"): "laws.groups.vote:solve_groups",
 }
