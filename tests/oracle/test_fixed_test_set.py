@@ -307,12 +307,24 @@ def test_regression_on_bags(points, distance_ties):
         check_regression(data, targets, Bootstrap(), law, k, distance_ties)
 
 
-def check_regression(data, targets, cv, law, k, distance_ties):
+@every_distance_tie
+@pytest.mark.parametrize("points", GEOMETRIES)
+def test_regression_on_groups(points, distance_ties):
+    data = asked(points, "2 classes")
+    for cv, n_test, n_train in GROUP_LAWS:
+        law = everybody(data, oracle.group_subsets(GROUPS, n_test, n_train))
+        for k in range(1, smallest_train(law) + 1):
+            check_regression(
+                data, [*TARGETS, *TEST_TARGETS], cv, law, k, distance_ties, groups=GROUPS
+            )
+
+
+def check_regression(data, targets, cv, law, k, distance_ties, groups=None):
     answer = oracle.regress(data.distances, targets, law, k, distance_ties=distance_ties)
     answer = of_questions(answer, data.n)
     given = KNeighborsRegressor(k), data.references.X, TARGETS[: data.n]
     options = {"cv": cv, "distance_ties": distance_ties, "X_test": data.X_test}
-    options["y_test"] = TEST_TARGETS
+    options |= {"y_test": TEST_TARGETS, "groups": groups}
     assert_matches(evaluate(*given, **options), answer, f"k={k}", largest_bound=1e-8)
     assert_matches_exactly(evaluate(*given, exact=True, **options), answer, f"k={k}")
 

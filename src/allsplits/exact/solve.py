@@ -38,6 +38,7 @@ SUPPORTED = {
     ("episodes", "ranked"): "laws.episodes.vote:solve_episodes",
     ("whole groups", "majority"): "laws.groups.vote:solve_groups",
     ("whole groups", "ranked"): "laws.groups.vote:solve_groups",
+    ("whole groups", "mean"): "laws.groups.vote:solve_groups",
 }
 
 

@@ -58,8 +58,10 @@ def _of_outsiders(question: Question, law: GroupLaw, groups: list[int]) -> Solve
             for column in question.columns
         ]
 
-    per_class = class_weights(question)
-    weights = [per_class[code] for code in question.own_codes]
+    weights = [Fraction(1, question.n_questions)] * question.n_questions
+    if question.n_classes:
+        per_class = class_weights(question)
+        weights = [per_class[code] for code in question.own_codes]
     return in_fractions(question, line, question.n_candidates, weights)
 
 
@@ -86,7 +88,12 @@ def _class_balance(question: Question, weights: list[Fraction]) -> list[Fraction
 def _right(
     question: Question, order: NeighborOrder, row: int, groups: list[int], trains: Any, k: int
 ) -> Fraction:
-    """P(right) for one training set, averaged over the orders of tied neighbours."""
+    """P(right) for one training set, averaged over the orders of tied neighbours.
+
+    For means it is minus the squared error.
+    """
+    if question.vote == "mean":
+        return -_error(question, order, row, groups, trains, k)
     codes = question.codes
     own = int(codes[order.sample_of(row)])
     votes: dict[int, int] = {}
@@ -100,6 +107,28 @@ def _right(
         found += len(labels)
     # Fewer than R training samples: all of them are looked at.
     return Fraction(int(own in votes))
+
+
+def _error(
+    question: Question, order: NeighborOrder, row: int, groups: list[int], trains: Any, k: int
+) -> Fraction:
+    """The squared error for one training set, averaged over the orders of tied neighbours."""
+    own, found = Fraction(question.targets[order.sample_of(row)].item()), 0
+    voted = Fraction(0)
+    for tie_group in groups_of(order, row, question.options.average):
+        tied = [
+            Fraction(question.targets[j].item()) - own
+            for j in tie_group.tolist()
+            if groups[j] in trains
+        ]
+        i, t, total = k - found, len(tied), sum(tied, Fraction(0))
+        if t >= i:
+            squares = sum((r * r for r in tied), Fraction(0))
+            pairs = Fraction(i * (i - 1), t * (t - 1)) if t > 1 else Fraction(0)
+            error = voted**2 + Fraction(i, t) * (2 * voted * total + squares)
+            return (error + pairs * (total**2 - squares)) / k**2
+        found, voted = found + t, voted + total
+    raise AssertionError("every training set has k voters")
 
 
 def _last_tie_group(

@@ -54,8 +54,9 @@ class _GroupVote:
             self.groups, sizes = np.append(law.groups, outsiders), np.append(sizes, 1)
         options, self.width = question.options, question.width
         self.quadrature = legendre_rules(self.k_max // 2 + 1 if options.share else 0)
-        rule = VoteRule(question.wants_classes, question.vote == "ranked", options.share)
-        self.ballot = Ballot(rule, ks, self.k_max, question.n_classes)
+        self.mean = question.vote == "mean"
+        rule = VoteRule(question.wants_classes, question.vote == "ranked", options.share, self.mean)
+        self.ballot = Ballot(rule, ks, self.k_max, max(question.n_classes, 1))
         self.draws = GroupDraws(
             sizes, law.n_train, max(law.n_test, 1), self.depth, options.average, self.constant,
             self.three_ways, self.largest_test,
@@ -83,8 +84,12 @@ class _GroupVote:
     def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
         codes, groups = self.question.codes, self.groups
         numbers, neighbors = own_rows(order), order.flat_indices
+        targets = np.empty(0)
+        if self.mean:
+            codes, y = np.zeros(len(groups), dtype=np.int32), self.question.targets
+            targets = y[neighbors] - np.repeat(y[numbers], np.diff(order.indptr))
         rows = Rows(order.indptr, codes[neighbors], order.tied, codes[numbers])
-        of_groups = Groups(groups[neighbors], groups[numbers])
+        of_groups = Groups(groups[neighbors], groups[numbers], targets)
         out = np.zeros((order.n_samples, self.width + 1))
         has_ties = self.draws.average and bool(order.tied.any())
 
@@ -99,7 +104,7 @@ class _GroupVote:
 
 
 def solve_groups(question: Question) -> Solver:
-    """Equal votes or recall@R; the columns' k are the voters or the ranks."""
+    """Equal votes, recall@R or means; the columns' k are the voters or the ranks."""
     law: GroupLaw = question.columns[0].law
     if question.options.exact:
         return solve_in_fractions(question, law)
@@ -107,12 +112,18 @@ def solve_groups(question: Question) -> Solver:
     vote.check_size()
 
     def finish(values: Floats) -> Answer:
-        weight = sample_weights(question)
-        if not question.outside:
-            weight = _class_balance(question, values[:, vote.width].copy())
+        weight = _class_balance(question, values[:, vote.width].copy())
+        if question.outside:
+            weight = (
+                np.full(len(values), 1 / len(values)) if vote.mean else sample_weights(question)
+            )
         votes = 8 * vote.k_max * (question.n_classes + vote.k_max)
         rounding = (64 * len(law.group_sizes) + votes + 64) * UNIT_ROUNDOFF
         right = np.ascontiguousarray(values[:, : vote.width])
+        if vote.mean:
+            # No squared error exceeds the square of the range of the targets.
+            worst = float(np.ptp(question.targets)) ** 2
+            return answer_from_rows(question, -right, weight, rounding * worst)
         return answer_from_rows(question, right, weight, rounding)
 
     total = FromRows(question, finish, width=vote.width + 1)
