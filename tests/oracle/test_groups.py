@@ -5,20 +5,23 @@ from math import comb
 import numpy as np
 import pytest
 from sklearn.model_selection import GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import evaluate
+from allsplits import evaluate, validation_curve
 from oracle import enumerate as oracle
 from oracle.checks import (
     check_accuracy,
+    check_curve,
     check_recall,
     check_validation_curve,
     every_distance_tie,
     every_geometry,
     every_tie,
     ks_to_try,
+    smallest_train,
 )
-from oracle.datasets import dataset
+from oracle.compare import assert_matches, assert_matches_exactly
+from oracle.datasets import POINTS, dataset
 from oracle.laws import name_of
 
 GROUPS = {
@@ -97,3 +100,26 @@ def test_groups_of_one_are_leave_p_out():
     data = dataset("duplicates", "3 classes")
     law = oracle.fixed_size(data.n, data.n - 2)
     check_accuracy(data, LeavePGroupsOut(2), law, 3, groups=np.arange(data.n))
+
+
+TARGETS = [3, -1, 4, 1, -5, 9, 2, 6]
+
+
+@every_distance_tie
+@every_law
+@every_grouping
+@every_geometry
+def test_regression(points, groups, cv, n_test, n_train, distance_ties):
+    X, law = np.array(POINTS[points]), oracle.group_subsets(groups, n_test, n_train)
+    distances = oracle.squared_distances(X)
+    options = {"cv": cv, "groups": groups, "distance_ties": distance_ties}
+    expected, ks = [], range(1, smallest_train(law) + 1)
+    for k in ks:
+        answer = oracle.regress(distances, TARGETS, law, k, distance_ties=distance_ties)
+        expected.append(answer.score)
+        found = evaluate(KNeighborsRegressor(k), X, TARGETS, **options)
+        assert_matches(found, answer, f"k={k}", 1e-10)
+        exact = evaluate(KNeighborsRegressor(k), X, TARGETS, exact=True, **options)
+        assert_matches_exactly(exact, answer, f"k={k}")
+    curve = validation_curve(KNeighborsRegressor(), X, TARGETS, n_neighbors=ks, **options)
+    check_curve(curve, ks, expected, 1e-10)

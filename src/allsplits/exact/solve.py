@@ -27,14 +27,18 @@ SUPPORTED = {
     ("independent draws", "majority"): "laws.fixed_size.vote:solve_majority",
     ("independent draws", "ranked"): "laws.fixed_size.vote:solve_ranked",
     ("independent draws", "mean"): "laws.fixed_size.mean:solve_mean",
+    ("independent draws", "weighted mean"): "weighted.means:solve_weighted_mean",
     ("draws with replacement", "majority"): "laws.bootstrap.vote:solve_bootstrap",
     ("draws with replacement", "ranked"): "laws.bootstrap.vote:solve_bootstrap",
+    ("draws with replacement", "mean"): "laws.bootstrap.mean:solve_bootstrap_mean",
     ("class counts", "majority"): "laws.class_counts.vote:solve_class_majority",
     ("class counts", "ranked"): "laws.class_counts.vote:solve_class_ranked",
     ("class counts", "weighted"): "weighted.votes:solve_weighted",
     ("episodes", "majority"): "laws.episodes.vote:solve_episodes",
+    ("episodes", "ranked"): "laws.episodes.vote:solve_episodes",
     ("whole groups", "majority"): "laws.groups.vote:solve_groups",
     ("whole groups", "ranked"): "laws.groups.vote:solve_groups",
+    ("whole groups", "mean"): "laws.groups.vote:solve_groups",
 }
 
 
@@ -93,7 +97,7 @@ def run_solver(neighbors: Neighbors, question: Question, solver: Solver) -> Answ
         part = _OfAllowed(part, question.exclusion, question.codes)
     reports: list[SearchReport] = []
     with progress_bar(
-        options.progress, "exact average over all splits", question.n_samples
+        options.progress, "exact average over all splits", question.n_questions
     ) as step:
         for block in neighbors.blocks(solver.depth, part):
             reports.append(block.search)

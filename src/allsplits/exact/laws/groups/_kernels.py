@@ -30,10 +30,14 @@ Floats = NDArray[np.float64]
 
 
 class Groups(NamedTuple):
-    """The group of each neighbour, and of each row."""
+    """The group of each neighbour, and of each row; for means what the neighbours' targets are.
+
+    Targets are less that of the row, and are empty where there are classes.
+    """
 
     of_neighbors: NDArray[np.int32]
     of_rows: NDArray[np.int32]
+    targets: Floats
 
 
 class GroupDraws(NamedTuple):
@@ -67,10 +71,11 @@ class GroupDraws(NamedTuple):
 
 
 class _Items(NamedTuple):
-    """Of each neighbour: its group, by number as met, and its class."""
+    """Of each neighbour: its group, by number as met, its class, and its target (0 for classes)."""
 
     slots: Integers
     classes: Integers
+    targets: Floats
 
 
 class _TieGroups(NamedTuple):
@@ -91,13 +96,15 @@ class _Branch(NamedTuple):
     """The branch the walk is in, by level: how many groups were decided.
 
     state[level] is 0 (training), 1 (test, or not in training) or 2 (neither) for the group met as
-    number `level`; votes of each class and in all, and the tie group to be taken next.
+    number `level`; votes of each class and in all, the tie group to be taken next, and the sum of
+    the voters' targets.
     """
 
     state: Integers
     votes: Integers
     totals: Integers
     next_tie: Integers
+    sums: Floats
 
 
 class _Left(NamedTuple):
@@ -168,6 +175,7 @@ def _meet_groups(rows, groups, i, draws, slot_of, sizes, items, ties):
                 n_met += 1
             items.slots[n_items] = slot_of[g]
             items.classes[n_items] = rows.labels[e]
+            items.targets[n_items] = groups.targets[e] if len(groups.targets) else 0.0
             n_items += 1
         if n_items > ties.starts[n_ties]:
             ties.needs[n_ties] = n_met
@@ -190,10 +198,14 @@ def _take_items(level, own, weight, branch, items, ballot, out):
     while e < len(items.slots) and items.slots[e] < level and total < ballot.k_max:
         if branch.state[items.slots[e]] == 0:
             branch.votes[level, items.classes[e]] += 1
+            branch.sums[level] += items.targets[e]
             total += 1
             for c in range(len(ballot.ks)):
                 if ballot.ks[c] == total:
-                    add_certain(own, branch.votes[level], ballot.rule, weight, out, c)
+                    add_certain(
+                        own, branch.votes[level], branch.sums[level], total, ballot.rule, weight,
+                        out, c,
+                    )  # fmt: skip
         e += 1
     branch.next_tie[level] = e
     branch.totals[level] = total
@@ -203,19 +215,22 @@ def _take_items(level, own, weight, branch, items, ballot, out):
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _take_tie_groups(level, own, weight, branch, neighbors, ballot, work, out):
     """Visit the tie groups whose groups are all decided; returns whether every vote is over."""
-    state, votes, totals, next_tie = branch
+    state, votes, totals, next_tie, sums = branch
     items, ties = neighbors
-    tied = work.tied
+    tied, tied_sums = work.tied, work.sums
     while next_tie[level] < len(ties.needs):
         b = next_tie[level]
         if ties.needs[b] > level:
             return False
         t = np.int64(0)
+        tied_sums[:] = 0.0
         for e in range(ties.starts[b], ties.starts[b + 1]):
             if state[items.slots[e]] == 0:
                 tied[items.classes[e]] += 1
+                tied_sums[0] += items.targets[e]
+                tied_sums[1] += items.targets[e] ** 2
                 t += 1
-        before = votes[level], totals[level]
+        before = votes[level], totals[level], sums[level]
         for c in range(len(ballot.ks)):
             k = ballot.ks[c]
             if totals[level] < k <= totals[level] + t:
@@ -223,6 +238,7 @@ def _take_tie_groups(level, own, weight, branch, neighbors, ballot, work, out):
         for d in range(len(tied)):
             votes[level, d] += tied[d]
             tied[d] = 0
+        sums[level] += tied_sums[0]
         totals[level] += t
         next_tie[level] += 1
         if totals[level] >= ballot.k_max:
@@ -236,6 +252,7 @@ def _descend(level, in_test, size, branch, left):
     for d in range(branch.votes.shape[1]):
         branch.votes[level + 1, d] = branch.votes[level, d]
     branch.totals[level + 1] = branch.totals[level]
+    branch.sums[level + 1] = branch.sums[level]
     branch.next_tie[level + 1] = branch.next_tie[level]
     left.train[level + 1] = left.train[level] - (1 if branch.state[level] == 0 else 0)
     left.test[level + 1] = left.test[level] - (1 if in_test else 0)
@@ -243,12 +260,12 @@ def _descend(level, in_test, size, branch, left):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
-def _add_last(own, last, votes, ballot, weight, out):
-    """Add the votes of k_max whose last voter is of the class `last`."""
+def _add_last(own, last, target, votes, voted, ballot, weight, out):
+    """Add the votes of k_max whose last voter is of the class `last`, and has this target."""
     votes[last] += 1
     for c in range(len(ballot.ks)):
         if ballot.ks[c] == ballot.k_max:
-            add_certain(own, votes, ballot.rule, weight, out, c)
+            add_certain(own, votes, voted + target, ballot.k_max, ballot.rule, weight, out, c)
     votes[last] -= 1
 
 
@@ -257,7 +274,7 @@ def _walk_row(own, neighbors, n_met, draws, ballot, walk, tie_work, out):
     """Depth-first over decisions, from level 0, which is prepared."""
     branch, left = walk.branch, walk.left
     items, ties = neighbors
-    state, votes, totals, next_tie = branch
+    state, votes, totals, next_tie, sums = branch
     need_train, need_test, test_size, chance = left
     later, sizes = walk.later
     constant, n_others = draws.constant, len(sizes)
@@ -304,7 +321,11 @@ def _walk_row(own, neighbors, n_met, draws, ballot, walk, tie_work, out):
             weight = chance[level + 1]
             if not constant:
                 weight *= later[level + 1, need_test[level], test_size[level]] / whole
-            _add_last(own, items.classes[next_tie[level]], votes[level], ballot, weight, out)
+            last = next_tie[level]
+            _add_last(
+                own, items.classes[last], items.targets[last], votes[level], sums[level], ballot,
+                weight, out,
+            )  # fmt: skip
             fresh = False
             continue
         _descend(level, in_test, sizes[level], branch, left)
@@ -317,7 +338,7 @@ def _make_walk(draws, ballot):
     n_groups, constant = len(draws.sizes), draws.constant
     levels = np.empty((7, n_groups), np.int64)
     votes = np.empty((n_groups, ballot.n_classes), np.int64)
-    branch = _Branch(levels[0], votes, levels[1], levels[2])
+    branch = _Branch(levels[0], votes, levels[1], levels[2], np.empty(n_groups))
     left = _Left(levels[3], levels[4], levels[5], np.empty(n_groups))
     shape = (1 if constant else n_groups, draws.n_test, 1 if constant else draws.largest_test + 1)
     later = _Later(np.empty(shape), levels[6, : n_groups - 1])
@@ -330,7 +351,7 @@ def _start(own_size, n_met, draws, walk, current):
     branch, left, later = walk.branch, walk.left, walk.later
     n_groups, n_test = len(draws.sizes), draws.n_test
     branch.votes[0, :] = 0
-    branch.totals[0], branch.next_tie[0] = 0, 0
+    branch.totals[0], branch.next_tie[0], branch.sums[0] = 0, 0, 0.0
     left.train[0], left.test[0], left.test_size[0] = draws.n_train, 0, own_size
     left.chance[0] = 1.0
     if draws.constant:
@@ -354,13 +375,15 @@ def group_scores(rows, groups, start, stop, draws, ballot, tie_work, out):
     current = np.empty(walk.later.table.shape[1:])
     slot_of = np.empty(len(draws.sizes), np.int64)
     slots, classes = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    targets = np.empty(longest)
     starts, needs = np.empty(longest + 1, np.int64), np.empty(longest, np.int64)
     for i in range(start, stop):
         n_met, n_ties = _meet_groups(
-            rows, groups, i, draws, slot_of, walk.later.sizes, _Items(slots, classes),
+            rows, groups, i, draws, slot_of, walk.later.sizes, _Items(slots, classes, targets),
             _TieGroups(starts, needs),
         )  # fmt: skip
-        items = _Items(slots[: starts[n_ties]], classes[: starts[n_ties]])
+        n_items = starts[n_ties]
+        items = _Items(slots[:n_items], classes[:n_items], targets[:n_items])
         ties = _TieGroups(starts[: n_ties + 1], needs[:n_ties])
         own_size = draws.sizes[groups.of_rows[i]]
         out[i, -1] = _start(own_size, n_met, draws, walk, current)

@@ -14,11 +14,15 @@ from allsplits.exact.kernel_types import Contenders, Quadrature, Reach, WinWork
 
 
 class VoteRule(NamedTuple):
-    """Whether every class is asked for, any of the R nearest suffices, tied classes share."""
+    """Whether every class is asked for, any of the R nearest suffices, tied classes share.
+
+    With `mean` voters have targets instead of classes, and the squared error is asked for.
+    """
 
     every_class: bool
     ranked: bool
     share: bool
+    mean: bool
 
 
 class Ballot(NamedTuple):
@@ -31,9 +35,13 @@ class Ballot(NamedTuple):
 
 
 class TieWork(NamedTuple):
-    """Scratch of a tie group: its training items of each class, and what their votes need."""
+    """Scratch of a tie group: its training items of each class, and what their votes need.
+
+    `sums` are those of the targets of its training items, and of their squares.
+    """
 
     tied: NDArray[np.int64]
+    sums: NDArray[np.float64]
     contenders: Contenders
     win: WinWork
     quadrature: Quadrature
@@ -45,7 +53,7 @@ def tie_work(n_classes: int, k_max: int, quadrature: Quadrature) -> TieWork:
     contenders = Contenders(present, most, np.zeros((n_classes, k_max + 1, 1)))
     free, poly, wins = np.empty((3, k_max + 1, 1))
     win = WinWork(free, poly, np.empty(n_classes, np.bool_), wins)
-    return TieWork(tied, contenders, win, quadrature)
+    return TieWork(tied, np.zeros(2), contenders, win, quadrature)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -59,8 +67,11 @@ def choose(n, k):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_certain(own, votes, rule, weight, out, column):
-    """Add the outcome of a vote whose voters are known."""
+def add_certain(own, votes, total, k, rule, weight, out, column):
+    """Add the outcome of a vote of k whose voters are known, with the total of their targets."""
+    if rule.mean:
+        out[column] += weight * (total / k) ** 2
+        return
     if rule.ranked:
         out[column] += weight if votes[own] > 0 else 0.0
         return
@@ -96,10 +107,17 @@ def _list_voters(votes, k, work):
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
 def add_tie_group(column, k, own, branch_votes, rule, weight, work, out):
     """Add the outcome of a vote of k that ends in the tied training items, after these votes."""
-    votes, total = branch_votes
+    votes, total, voted = branch_votes
     i, t = k - total, np.int64(0)
     for d in range(len(votes)):
         t += work.tied[d]
+    if rule.mean:
+        # Of the tied items each votes with probability i/t, and each pair with i(i-1)/(t(t-1)).
+        tied, squares = work.sums
+        pairs = i / t * (i - 1.0) / (t - 1.0) if t > 1 else 0.0
+        error = voted * voted + 2.0 * voted * tied * (i / t) + squares * (i / t)
+        out[column] += weight * (error + pairs * (tied * tied - squares)) / (k * float(k))
+        return
     if rule.ranked:
         miss = 0.0
         if votes[own] == 0:

@@ -8,7 +8,7 @@ from typing import Any
 
 from allsplits.exact.answer import Solver, in_fractions
 from allsplits.exact.laws.fixed_size.fractions import groups_of
-from allsplits.exact.question import Question
+from allsplits.exact.question import Question, class_weights
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 from allsplits.splits import GroupLaw
@@ -25,6 +25,8 @@ def solve_in_fractions(question: Question, law: GroupLaw) -> Solver:
             f"{_MOST_SPLITS} are supported; use exact=False"
         )
     groups = law.groups.tolist()
+    if question.outside:
+        return _of_outsiders(question, law, groups)
     # The training groups of all splits that test a group, and what a sample counts there.
     tested_in: list[list[tuple[set[int], Fraction]]] = [[] for _ in law.group_sizes]
     for trains, tests in _splits(len(law.group_sizes), law.n_train, law.n_test):
@@ -42,7 +44,25 @@ def solve_in_fractions(question: Question, law: GroupLaw) -> Solver:
         return [total / of_groups[own] for total in totals]
 
     weights = _class_balance(question, [of_groups[group] for group in groups])
-    return in_fractions(line, question.n_samples - 1, weights)
+    return in_fractions(question, line, question.n_candidates, weights)
+
+
+def _of_outsiders(question: Question, law: GroupLaw, groups: list[int]) -> Solver:
+    """Questions that belong to no group meet every choice of training groups."""
+    every = [set(trains) for trains in combinations(range(len(law.group_sizes)), law.n_train)]
+
+    def line(order: NeighborOrder, row: int) -> list[Fraction]:
+        return [
+            sum((_right(question, order, row, groups, one, column.k) for one in every), Fraction(0))
+            / len(every)
+            for column in question.columns
+        ]
+
+    weights = [Fraction(1, question.n_questions)] * question.n_questions
+    if question.n_classes:
+        per_class = class_weights(question)
+        weights = [per_class[code] for code in question.own_codes]
+    return in_fractions(question, line, question.n_candidates, weights)
 
 
 def _splits(n_groups: int, n_train: int, n_test: int) -> Iterator[tuple[set[int], set[int]]]:
@@ -68,7 +88,12 @@ def _class_balance(question: Question, weights: list[Fraction]) -> list[Fraction
 def _right(
     question: Question, order: NeighborOrder, row: int, groups: list[int], trains: Any, k: int
 ) -> Fraction:
-    """P(right) for one training set, averaged over the orders of tied neighbours."""
+    """P(right) for one training set, averaged over the orders of tied neighbours.
+
+    For means it is minus the squared error.
+    """
+    if question.vote == "mean":
+        return -_error(question, order, row, groups, trains, k)
     codes = question.codes
     own = int(codes[order.sample_of(row)])
     votes: dict[int, int] = {}
@@ -82,6 +107,28 @@ def _right(
         found += len(labels)
     # Fewer than R training samples: all of them are looked at.
     return Fraction(int(own in votes))
+
+
+def _error(
+    question: Question, order: NeighborOrder, row: int, groups: list[int], trains: Any, k: int
+) -> Fraction:
+    """The squared error for one training set, averaged over the orders of tied neighbours."""
+    own, found = Fraction(question.targets[order.sample_of(row)].item()), 0
+    voted = Fraction(0)
+    for tie_group in groups_of(order, row, question.options.average):
+        tied = [
+            Fraction(question.targets[j].item()) - own
+            for j in tie_group.tolist()
+            if groups[j] in trains
+        ]
+        i, t, total = k - found, len(tied), sum(tied, Fraction(0))
+        if t >= i:
+            squares = sum((r * r for r in tied), Fraction(0))
+            pairs = Fraction(i * (i - 1), t * (t - 1)) if t > 1 else Fraction(0)
+            error = voted**2 + Fraction(i, t) * (2 * voted * total + squares)
+            return (error + pairs * (total**2 - squares)) / k**2
+        found, voted = found + t, voted + total
+    raise AssertionError("every training set has k voters")
 
 
 def _last_tie_group(
