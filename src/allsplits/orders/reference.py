@@ -37,6 +37,11 @@ _ENTRIES_PER_PART = 1 << 22
 #: a tree to so many for each feature.
 _SMALL_REFERENCE = 2000
 _TREE_POINTS_PER_FEATURE = 1000
+#: Where many are wanted (measured): nanoseconds of a candidate, which is proposed from a heap and
+#: verified, and what a complete row costs more than a product for each point and value; features
+#: up to which a tree is faster in any case.
+_PER_CANDIDATE, _PER_POINT, _PER_VALUE = 900.0, 4.0, 0.35
+_FLAT = 2
 #: The same without a tree, in values of the references, and where the nearest alone is wanted.
 _SMALL_TABLE = 200_000
 _SMALL_TABLE_FOR_ONE = 1_000_000
@@ -220,7 +225,8 @@ class Reference:
         if n_points <= max(_SMALL_REFERENCE, 4 * depth):
             return False
         if not is_shallow(depth):
-            return True
+            compared = n_points * (_PER_POINT + _PER_VALUE * n_features)
+            return n_features <= _FLAT or _PER_CANDIDATE * depth < compared
         if n_features <= TREE_FEATURES:
             return n_points > _TREE_POINTS_PER_FEATURE * n_features
         most = _SMALL_TABLE_FOR_ONE if depth == 1 else _SMALL_TABLE

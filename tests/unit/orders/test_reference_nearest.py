@@ -157,7 +157,8 @@ def test_large_references_are_proposed_from(way):
     for n_points, n_features, depth, proposed in [
         (2000, 1, 5, False), (2001, 1, 5, True), (5000, 5, 5, False), (5001, 5, 5, True),
         (12_500, 16, 5, False), (12_501, 16, 5, True), (12_501, 16, 1, False),
-        (2500, 16, 300, True), (2500, 16, 700, False),
+        (2500, 2, 300, True), (2500, 16, 300, False), (2500, 16, 700, False),
+        (20_000, 64, 300, True), (20_000, 64, 900, False),
     ]:  # fmt: skip
         asked = Reference(np.ones((n_points, n_features)), Metric("euclidean"), 1)
         assert asked._proposing_is_faster(depth) == (proposed or way == "proposed")

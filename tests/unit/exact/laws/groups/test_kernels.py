@@ -43,8 +43,9 @@ def test_group_scores(neighbours, share, win, sizes, n_train, n_test, ranked, ev
         np.array(sizes), n_train, n_test, 5, True, constant, three_ways,
         sum(sorted(sizes)[-n_test:]),
     )  # fmt: skip
-    ballot = Ballot(VoteRule(every_class, ranked, share), np.array(ks), 2, 3)
-    groups = Groups(np.array(OF_NEIGHBOURS, dtype=np.int32), np.zeros(1, dtype=np.int32))
+    ballot = Ballot(VoteRule(every_class, ranked, share, mean=False), np.array(ks), 2, 3)
+    numbers = np.array(OF_NEIGHBOURS, dtype=np.int32)
+    groups = Groups(numbers, np.zeros(1, dtype=np.int32), np.empty(0))
     out = np.zeros((1, 4 if every_class else 3))
     work = None
     if neighbours.rows.tied.any():
