@@ -39,7 +39,7 @@ from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._estimator import VoteSettings, read_estimator, read_weights
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import Moves, SampleScores
-from allsplits.model_selection._scoring import Scoring
+from allsplits.model_selection._scoring import Scoring, plain_score
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
 from allsplits.orders import NeighborOrder, read_points
 from allsplits.splits import BernoulliLaw, ClassCounts, Law, Samples, SizeLaw, resolve_cv
@@ -80,7 +80,7 @@ class Task:
     ) -> Task:  # fmt: skip
         """Check everything before any work is done."""
         settings = read_estimator(estimator)
-        parsed = Scoring.parse(scoring, regression=settings.regression)
+        parsed = plain_score(scoring, regression=settings.regression)
         check_same_rows(X=X, y=y, groups=groups)
         names = row_names(X, y)
         if isinstance(X, NeighborOrder):
