@@ -35,6 +35,12 @@ SUPPORTED = {
     ("episodes", "majority"): "laws.episodes.vote:solve_episodes",
     ("whole groups", "majority"): "laws.groups.vote:solve_groups",
     ("whole groups", "ranked"): "laws.groups.vote:solve_groups",
+    ("fixed size", "ballot"): "laws.fixed_size.ballots:solve_ballots",
+    ("independent draws", "ballot"): "laws.fixed_size.ballots:solve_ballots",
+    ("draws with replacement", "ballot"): "laws.bootstrap.ballots:solve_ballots",
+    ("class counts", "ballot"): "laws.class_counts.ballots:solve_ballots",
+    ("episodes", "ballot"): "laws.episodes.ballots:solve_ballots",
+    ("whole groups", "ballot"): "laws.groups.ballots:solve_ballots",
 }
 
 
@@ -49,6 +55,7 @@ _AS_CV = {
 }
 _AS_VOTE = {
     "majority": "a KNeighborsClassifier with weights='uniform'",
+    "ballot": "scores of its votes (log-loss, Brier, …)",
     "ranked": "scoring='recall@R'",
     "mean": "a KNeighborsRegressor with weights='uniform'",
     "weighted": "a KNeighborsClassifier with weights='distance' or a function",

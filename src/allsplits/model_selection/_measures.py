@@ -100,7 +100,7 @@ class LogLoss:
         return self
 
     def logs(self, k: int, n_classes: int) -> NDArray[np.float64]:
-        """log p of each number of own votes."""
+        """The log of p of each number of own votes."""
         if self.smoothing is None:
             eps = float(np.finfo(np.float64).eps)
             return np.log(np.clip(np.arange(k + 1) / k, eps, 1 - eps))

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._validation import shown
