@@ -45,6 +45,10 @@ class BallotWants(NamedTuple):
         return BallotWants(*(max(pair) for pair in zip(self, other, strict=True)))
 
 
+#: Who wins, and nothing else.
+ONLY_WINNERS = BallotWants()
+
+
 class Places(NamedTuple):
     """Where in a record what begins; -1 where it is not asked for. The wins of classes are first.
 
@@ -178,3 +182,31 @@ def certain_record(votes: list[int], own: int, places: Places, share: bool) -> l
         else:
             record[places.tops + n] = Fraction(int(left > tied.index(own)))
     return record
+
+
+def one_vote_records(
+    proba: Values, codes: NDArray[np.int32], places: Places, share: bool
+) -> Values:
+    """Records of votes of one, from P(each class has it)."""
+    n, C = proba.shape
+    records = np.zeros((n, places.width), dtype=proba.dtype)
+    rows, everybody = np.arange(n), proba.sum(axis=1)
+    records[:, :C] = proba
+    right = proba[rows, codes]
+    if places.own >= 0:
+        records[:, places.own + 1], records[:, places.own] = right, everybody - right
+    if places.confident >= 0:
+        records[:, places.confident + 1], records[:, places.hits + 1] = everybody, right
+    if places.squares >= 0:
+        records[:, places.squares] = everybody
+    for n_first in range(1, places.n_tops + 1):
+        # Of those without a vote, one place less is left.
+        other = everybody - right
+        if share:
+            ahead = other * (n_first - 1) / (C - 1)
+        else:
+            later = np.where(np.arange(C) > codes[:, None], proba, 0).sum(axis=1)
+            ahead = np.where(codes + 1 < n_first, later, 0 * later)
+            ahead = ahead + np.where(codes < n_first, other - later, 0 * later)
+        records[:, places.tops + n_first - 1] = right + ahead
+    return records

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact.ballots import BallotWants, Places
+from allsplits.exact.ballots import ONLY_WINNERS, BallotWants, Places
 from allsplits.exact.masses import Column
 from allsplits.exact.weighted.weights import VoteWeights
 from allsplits.orders import NeighborOrder
@@ -95,7 +95,7 @@ class Question:
     exclusion: Exclusion | None = None
     weights: VoteWeights | None = None
     want_rows: bool = False
-    wants: BallotWants = BallotWants()
+    wants: BallotWants = ONLY_WINNERS
 
     @property
     def n_samples(self) -> int:

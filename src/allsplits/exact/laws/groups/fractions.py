@@ -19,19 +19,8 @@ _MOST_SPLITS = 20_000
 
 def solve_in_fractions(question: Question, law: GroupLaw) -> Solver:
     """Equal votes or recall@R."""
-    if law.n_splits > _MOST_SPLITS:
-        raise UnsupportedError(
-            f"exact=True goes through every split of groups: {law.n_splits} here, at most "
-            f"{_MOST_SPLITS} are supported; use exact=False"
-        )
+    tested_in, of_groups = splits_of_groups(law)
     groups = law.groups.tolist()
-    # The training groups of all splits that test a group, and what a sample counts there.
-    tested_in: list[list[tuple[set[int], Fraction]]] = [[] for _ in law.group_sizes]
-    for trains, tests in _splits(len(law.group_sizes), law.n_train, law.n_test):
-        share = Fraction(1, law.n_splits * sum(int(law.group_sizes[group]) for group in tests))
-        for group in tests:
-            tested_in[group].append((trains, share))
-    of_groups = [sum((share for _, share in splits), Fraction(0)) for splits in tested_in]
 
     def line(order: NeighborOrder, row: int) -> list[Fraction]:
         own = groups[order.sample_of(row)]
@@ -43,6 +32,23 @@ def solve_in_fractions(question: Question, law: GroupLaw) -> Solver:
 
     weights = _class_balance(question, [of_groups[group] for group in groups])
     return in_fractions(line, question.n_samples - 1, weights)
+
+
+def splits_of_groups(
+    law: GroupLaw,
+) -> tuple[list[list[tuple[set[int], Fraction]]], list[Fraction]]:
+    """The training groups of all splits that test a group, what a sample counts there, in all."""
+    if law.n_splits > _MOST_SPLITS:
+        raise UnsupportedError(
+            f"exact=True goes through every split of groups: {law.n_splits} here, at most "
+            f"{_MOST_SPLITS} are supported; use exact=False"
+        )
+    tested_in: list[list[tuple[set[int], Fraction]]] = [[] for _ in law.group_sizes]
+    for trains, tests in _splits(len(law.group_sizes), law.n_train, law.n_test):
+        share = Fraction(1, law.n_splits * sum(int(law.group_sizes[group]) for group in tests))
+        for group in tests:
+            tested_in[group].append((trains, share))
+    return tested_in, [sum((share for _, share in splits), Fraction(0)) for splits in tested_in]
 
 
 def _splits(n_groups: int, n_train: int, n_test: int) -> Iterator[tuple[set[int], set[int]]]:
