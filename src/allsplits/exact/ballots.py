@@ -153,6 +153,16 @@ class Ballots:
         """Whether the records are Fractions."""
         return bool(self.records.dtype == object)
 
+    def knows(self, wants: BallotWants) -> bool:
+        """Whether all that is wanted is in the records."""
+        places = self.places
+        return (
+            (places.own >= 0 or not wants.own)
+            and (places.confident >= 0 or not wants.confidence)
+            and (places.squares >= 0 or not wants.squares)
+            and places.n_tops >= wants.tops
+        )
+
     def _slice(self, start: int, size: int) -> Values:
         if start < 0:
             raise AssertionError("a part of the ballots was not asked for")

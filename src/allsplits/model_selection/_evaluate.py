@@ -13,7 +13,7 @@ def evaluate(
     y: Any,
     *,
     cv: Any = None,
-    scoring: str | None = None,
+    scoring: Any = None,
     groups: Any = None,
     distance_ties: Literal["average", "index"] = "average",
     label_ties: Literal["first", "share"] = "first",
@@ -105,4 +105,6 @@ def evaluate(
         max_states=max_states, allow_sampling=allow_sampling, backend=backend, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
-    return Task.read(estimator, X, y, options, cv=cv, scoring=scoring, groups=groups).evaluate()
+    return Task.read(
+        estimator, X, y, options, cv=cv, scoring=scoring, groups=groups, every_score=True
+    ).evaluate()

@@ -18,7 +18,7 @@ def learning_curve(
     *,
     train_sizes: float | Iterable[float] | None = None,
     stratify: bool = False,
-    scoring: str | None = None,
+    scoring: Any = None,
     distance_ties: Literal["average", "index"] = "average",
     label_ties: Literal["first", "share"] = "first",
     exact: bool = False,
@@ -67,5 +67,5 @@ def learning_curve(
         progress=progress,
     )  # fmt: skip
     check_flag("stratify", stratify)
-    task = Task.read(estimator, X, y, options, cv=LeaveOneOut(), scoring=scoring)
+    task = Task.read(estimator, X, y, options, cv=LeaveOneOut(), scoring=scoring, every_score=True)
     return task.over_sizes(train_sizes, stratify=stratify)

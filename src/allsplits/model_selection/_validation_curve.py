@@ -21,7 +21,7 @@ def validation_curve(
     param_name: str = "n_neighbors",
     param_range: Iterable[int] | None = None,
     cv: Any = None,
-    scoring: str | None = None,
+    scoring: Any = None,
     groups: Any = None,
     distance_ties: Literal["average", "index"] = "average",
     label_ties: Literal["first", "share"] = "first",
@@ -66,7 +66,9 @@ def validation_curve(
         max_states=max_states, allow_sampling=allow_sampling, backend=backend, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
-    task = Task.read(estimator, X, y, options, cv=cv, scoring=scoring, groups=groups)
+    task = Task.read(
+        estimator, X, y, options, cv=cv, scoring=scoring, groups=groups, every_score=True
+    )
     return task.over_neighbors(_read_values(n_neighbors, param_name, param_range))
 
 
