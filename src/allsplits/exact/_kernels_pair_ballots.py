@@ -54,7 +54,8 @@ class PairWork(NamedTuple):
 def pair_work(places: Places, share: bool, quadrature: Quadrature) -> PairWork:
     """Space for one tie group after the other."""
     size, n_ahead = places.k + 1, max(1, places.n_tops)
-    pair = Pair(*np.empty((4, places.n_classes + 1, size)), np.empty(size))
+    rows, group_rows, rest, group_rest = np.empty((4, places.n_classes + 1, size))
+    pair = Pair(rows, group_rows, rest, group_rest, np.empty(size))
     poly, temp = np.empty((2, n_ahead, size, size))
     return PairWork(places, share, quadrature, pair, poly, temp, np.empty((n_ahead, size)))
 

@@ -41,8 +41,12 @@ class BallotWants(NamedTuple):
     squares: bool = False
     tops: int = 0
 
-    def __or__(self, other: "BallotWants") -> "BallotWants":  # type: ignore[override]
-        return BallotWants(*(max(pair) for pair in zip(self, other, strict=True)))
+    def __or__(self, other: "BallotWants") -> "BallotWants":
+        """What either of them asks for."""
+        return BallotWants(
+            self.own or other.own, self.confidence or other.confidence,
+            self.squares or other.squares, max(self.tops, other.tops),
+        )  # fmt: skip
 
 
 #: Who wins, and nothing else.
@@ -68,13 +72,14 @@ class Places(NamedTuple):
     @classmethod
     def of(cls, wants: BallotWants, n_classes: int, k: int) -> "Places":
         """One after the other."""
-        place, starts = n_classes, []
+        place, starts = n_classes, list[int]()
         sizes = ((wants.own, k + 1), (wants.confidence, k + 1), (wants.confidence, k + 1),
                  (wants.squares, 1), (wants.tops, wants.tops))  # fmt: skip
         for wanted, size in sizes:
             starts.append(place if wanted else -1)
             place += int(size) if wanted else 0
-        return cls(n_classes, k, *starts, int(wants.tops), place)
+        own, confident, hits, squares, tops = starts
+        return cls(n_classes, k, own, confident, hits, squares, tops, wants.tops, place)
 
 
 @dataclass(frozen=True, eq=False)

@@ -121,9 +121,9 @@ def calibrate(
         inside = [v for v in kept if bins[v] == place]
         n, h = sum(predictions[v] for v in inside), sum(hits[v] for v in inside)
         rows.append((sum(predictions[v] * v for v in inside) / n / k, n, h))
-    table = np.array(rows, dtype=np.float64).T
+    confidence, shares, right_shares = np.array(rows, dtype=np.float64).T
     return Calibration(
-        *table, k, ballots.error_bound, of_class,
+        confidence, shares, right_shares, k, ballots.error_bound, of_class,
         tuple((Fraction(n), Fraction(h)) for _, n, h in rows) if ballots.exact else None,
     )  # fmt: skip
 
