@@ -50,7 +50,7 @@ def ballots_of(
     question: Question, records: Values, weight: Values, error_bound: float = 0.0
 ) -> Ballots:
     """All splits, or predictions, count equally; balanced, the classes do."""
-    places, codes = question.places, question.codes
+    places, codes = question.places, question.own_codes
     recall = per_class(weight, codes, question.n_classes)
     present = len(np.unique(codes[weight != 0]))
     right = records[np.arange(len(codes)), codes]
@@ -113,7 +113,7 @@ def ballots_in_fractions(
         weights = np.array(weight, dtype=object)
         return answer_from_ballots(ballots_of(question, np.array(lines, dtype=object), weights))
 
-    return Solver(depth, RowFractions(line, len(weight)), FromFractions(finish))
+    return Solver(depth, RowFractions(line, question), FromFractions(finish))
 
 
 def votes_within(

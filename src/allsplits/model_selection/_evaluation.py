@@ -103,6 +103,11 @@ class Evaluation:
         one of any of them.
     names : tuple of str
         The names of all scores.
+
+    Notes
+    -----
+    With a fixed test set (`X_test`) the samples of all these are the test samples: they are asked
+    under every training set, and a split is a training set of the references.
     """
 
     score: float
@@ -129,6 +134,17 @@ class Evaluation:
     def n_splits(self) -> int:
         """How many splits the average runs over (an exact integer)."""
         return int(self.law.n_splits)
+
+    @property
+    def unknown_classes(self) -> NDArray[Any] | None:
+        """Classes of a fixed test set that no reference has, so that they are always wrong.
+
+        None for regression; empty without a test set.
+        """
+        if self.classes is None:
+            return None
+        known = self.classes if self.task is None else self.task.samples.classes
+        return np.setdiff1d(self.classes, known)
 
     @property
     def confusion(self) -> NDArray[np.float64] | None:
@@ -265,6 +281,10 @@ class Evaluation:
         votes cannot take samples out: there the interval comes from the sample scores alone, is
         too narrow for few neighbours, and says so (`Interval.method`).
 
+        With a fixed test set (`X_test`) the interval holds what *other test samples* might have
+        given, the references being these: it comes from the sample scores alone, whatever `method`
+        says, which for independent test samples is right. It knows nothing of other references.
+
         The first call takes the samples out, which costs about as much as a few evaluations.
 
         Parameters
@@ -384,7 +404,8 @@ class Evaluation:
         """Standard deviation of the score that one random split would have shown, exactly.
 
         For folds it is that of one shuffled run, the mean of its folds. It is never sampled: where
-        pairs cannot be counted it is an error, and `split_spread` samples.
+        pairs cannot be counted it is an error, and `split_spread` samples. Pairs of a fixed test
+        set are not counted, unless there is one training set only.
         """
         return self.split_spread(method="exact").std
 
@@ -462,7 +483,9 @@ class Evaluation:
         if self.standard_error:
             bound = f" (sampled votes, standard error {self.standard_error:.1g})"
         others = "".join(f", {name}={in_digits(self[name].score)}" for name in self.names[1:])
+        splits = "training sets" if self.law.outside else "splits"
+        asked = f", {len(self.y):,} test samples" if self.law.outside else ""
         return (
-            f"Evaluation({self.scoring}={in_digits(self.score)}{bound}{others}{k}, "
-            f"exact over {count_in_words(self.n_splits)} splits: {self.law}{self.search.note})"
+            f"Evaluation({self.scoring}={in_digits(self.score)}{bound}{others}{k}{asked}, "
+            f"exact over {count_in_words(self.n_splits)} {splits}: {self.law}{self.search.note})"
         )

@@ -23,6 +23,8 @@ def validation_curve(
     cv: Any = None,
     scoring: Any = None,
     groups: Any = None,
+    X_test: Any = None,
+    y_test: Any = None,
     distance_ties: Literal["average", "index"] = "average",
     label_ties: Literal["first", "share"] = "first",
     exact: bool = False,
@@ -67,8 +69,9 @@ def validation_curve(
         progress=progress,
     )  # fmt: skip
     task = Task.read(
-        estimator, X, y, options, cv=cv, scoring=scoring, groups=groups, every_score=True
-    )
+        estimator, X, y, options, cv=cv, scoring=scoring, groups=groups, X_test=X_test,
+        y_test=y_test, every_score=True,
+    )  # fmt: skip
     return task.over_neighbors(_read_values(n_neighbors, param_name, param_range))
 
 

@@ -60,17 +60,19 @@ class BootstrapBallots:
                 walk(rows, first, last, self.vote.draws, work, out)
 
         # What ties cost is seen from the first rows; the first block speaks for the others.
-        foreseen = is_long(self.seconds, n_threads) or order.first_row > 0
-        scale = 0.0 if foreseen else self.question.n_samples / order.n_samples
+        foreseen = is_long(self.seconds, n_threads) or not self.question.is_first(order)
+        scale = 0.0 if foreseen else self.question.n_questions / order.n_samples
         map_timed_rows(run, order.n_samples, n_threads, scale=scale, cheaper=CHEAPER)
         return out
 
 
 def solve_ballots(question: Question) -> Solver:
     """How the votes fall, of the only column."""
-    n = question.n_samples
+    n = question.n_questions
     if question.options.exact:
-        return ballots_in_fractions(question, _vote_chances(question), [Fraction(1, n)] * n, n - 1)
+        return ballots_in_fractions(
+            question, _vote_chances(question), [Fraction(1, n)] * n, question.n_candidates
+        )
     part = BootstrapBallots(question)
 
     def finish(records: Floats) -> Ballots:
@@ -92,7 +94,7 @@ def _vote_chances(question: Question) -> Any:
             labels = codes[members].tolist()
             tied, g = {c: labels.count(c) for c in classes}, len(labels)
             for u in range(k):
-                weight = ends_here(question.n_samples, s, g, k, u)
+                weight = ends_here(question.n_samples, question.n_candidates, s, g, k, u)
                 if not weight or (u and not s):
                     continue
                 scale = weight * factorial(u) * factorial(k - u)

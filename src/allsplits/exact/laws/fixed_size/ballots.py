@@ -45,7 +45,7 @@ class PrefixBallots:
         self.quadrature = legendre_rules(largest)
         #: What the votes of all rows take on one core, without ties between classes.
         self.seconds = majority_seconds(
-            question.n_samples, self.prefixes.depth, question.n_classes, self.places.k
+            question.n_questions, self.prefixes.depth, question.n_classes, self.places.k
         ) * (2 + self.places.n_tops)
 
     @property
@@ -71,8 +71,8 @@ class PrefixBallots:
             )  # fmt: skip
 
         # What ties cost is seen from the first rows; the first block speaks for the others.
-        foreseen = is_long(self.seconds, n_threads) or order.first_row > 0
-        scale = 0.0 if foreseen else self.question.n_samples / order.n_samples
+        foreseen = is_long(self.seconds, n_threads) or not self.question.is_first(order)
+        scale = 0.0 if foreseen else self.question.n_questions / order.n_samples
         map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=CHEAPER)
         found: Floats = out[place]
         return found
@@ -80,7 +80,7 @@ class PrefixBallots:
 
 def solve_ballots(question: Question) -> Solver:
     """How the votes fall, of the only column."""
-    n = question.n_samples
+    n = question.n_questions
     if question.options.exact:
         weight = [Fraction(1, n)] * n
         depth = deepest_prefix(question.columns)

@@ -8,7 +8,7 @@ from typing import Any
 
 from allsplits.exact.answer import Solver, in_fractions
 from allsplits.exact.laws.fixed_size.fractions import groups_of
-from allsplits.exact.question import Question
+from allsplits.exact.question import Question, class_weights
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 from allsplits.splits import GroupLaw
@@ -19,8 +19,10 @@ _MOST_SPLITS = 20_000
 
 def solve_in_fractions(question: Question, law: GroupLaw) -> Solver:
     """Equal votes or recall@R."""
-    tested_in, of_groups = splits_of_groups(law)
     groups = law.groups.tolist()
+    if question.outside:
+        return _of_outsiders(question, law, groups)
+    tested_in, of_groups = splits_of_groups(law)
 
     def line(order: NeighborOrder, row: int) -> list[Fraction]:
         own = groups[order.sample_of(row)]
@@ -31,18 +33,44 @@ def solve_in_fractions(question: Question, law: GroupLaw) -> Solver:
         return [total / of_groups[own] for total in totals]
 
     weights = _class_balance(question, [of_groups[group] for group in groups])
-    return in_fractions(line, question.n_samples - 1, weights)
+    return in_fractions(question, line, question.n_candidates, weights)
+
+
+def _of_outsiders(question: Question, law: GroupLaw, groups: list[int]) -> Solver:
+    """Questions that belong to no group meet every choice of training groups."""
+    every = all_training_groups(law)
+
+    def line(order: NeighborOrder, row: int) -> list[Fraction]:
+        return [
+            sum((_right(question, order, row, groups, one, column.k) for one in every), Fraction(0))
+            / len(every)
+            for column in question.columns
+        ]
+
+    per_class = class_weights(question)
+    weights = [per_class[code] for code in question.own_codes]
+    return in_fractions(question, line, question.n_candidates, weights)
+
+
+def _check_splits(law: GroupLaw) -> None:
+    if law.n_splits > _MOST_SPLITS:
+        raise UnsupportedError(
+            f"exact=True goes through every split of groups: {law.n_splits} here, at most "
+            f"{_MOST_SPLITS} are supported; use exact=False"
+        )
+
+
+def all_training_groups(law: GroupLaw) -> list[set[int]]:
+    """Every choice of training groups."""
+    _check_splits(law)
+    return [set(trains) for trains in combinations(range(len(law.group_sizes)), law.n_train)]
 
 
 def splits_of_groups(
     law: GroupLaw,
 ) -> tuple[list[list[tuple[set[int], Fraction]]], list[Fraction]]:
     """The training groups of all splits that test a group, what a sample counts there, in all."""
-    if law.n_splits > _MOST_SPLITS:
-        raise UnsupportedError(
-            f"exact=True goes through every split of groups: {law.n_splits} here, at most "
-            f"{_MOST_SPLITS} are supported; use exact=False"
-        )
+    _check_splits(law)
     tested_in: list[list[tuple[set[int], Fraction]]] = [[] for _ in law.group_sizes]
     for trains, tests in _splits(len(law.group_sizes), law.n_train, law.n_test):
         share = Fraction(1, law.n_splits * sum(int(law.group_sizes[group]) for group in tests))
