@@ -112,7 +112,6 @@ def evaluate(
         max_states=max_states, allow_sampling=allow_sampling, backend=backend, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
-    return Task.read(
     task = Task.read(
         estimator, X, y, options, cv=cv, scoring=scoring, groups=groups, X_test=X_test,
         y_test=y_test, every_score=True,

@@ -61,7 +61,7 @@ class ClassCountsBallots:
     def seconds(self) -> float:
         """What the votes of all rows take on one core, without ties."""
         each = class_votes_seconds(
-            self.question.n_samples, self.depth, self.question.n_classes, [self.k],
+            self.question.n_questions, self.depth, self.question.n_classes, [self.k],
             int(self.train.max()), True,
         )  # fmt: skip
         return each * (1.5 + self.places.n_tops / 2)
@@ -107,8 +107,8 @@ class ClassCountsBallots:
                     ballots_untied(rows, first, last, draws, vote, space, out)
 
         # What ties cost is seen from the first rows; the first block speaks for the others.
-        foreseen = is_long(self.seconds, n_threads) or order.first_row > 0
-        scale = 0.0 if foreseen else self.question.n_samples / order.n_samples
+        foreseen = is_long(self.seconds, n_threads) or not self.question.is_first(order)
+        scale = 0.0 if foreseen else self.question.n_questions / order.n_samples
         map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=CHEAPER)
         found: Floats = out[place]
         return found
@@ -124,13 +124,12 @@ class Counted(NamedTuple):
     @classmethod
     def of(cls, question: Question, component: CountsComponent) -> "Counted":
         """If splits count equally; if the classes of a split do; if splits that test a class do."""
-        w, sizes = component.weight, question.class_sizes.tolist()
+        w, sizes = component.weight, question.question_sizes.tolist()
+        # Those from outside are asked in every split.
+        tests = sizes if question.outside else component.test
         plain = component_weights(replace(question, balanced=False), component)
         balanced = component_weights(replace(question, balanced=True), component)
-        tested = [
-            Fraction(int(n > 0), max(size, 1))
-            for n, size in zip(component.test, sizes, strict=True)
-        ]
+        tested = [Fraction(int(n > 0), max(size, 1)) for n, size in zip(tests, sizes, strict=True)]
         return cls(*([w * each for each in line] for line in (plain, balanced, tested)))
 
 
@@ -138,7 +137,7 @@ def _ballots(
     question: Question, sums: Any, rights: Any, weights: list[list[Any]], error_bound: float
 ) -> Ballots:
     """From sums of weighted records, and of P(right) in the other two ways to count."""
-    codes, exact = question.codes, sums.dtype == object
+    codes, exact = question.own_codes, sums.dtype == object
     kind: Any = object if exact else np.float64
     plain, balanced, recall = (np.array(w, dtype=kind)[codes] for w in weights)
 
@@ -255,5 +254,4 @@ def _in_fractions(
             _ballots(question, sums[:, :width], sums[:, width:], weights, 0.0)
         )
 
-    n = question.n_samples
-    return Solver(n - 1, RowFractions(line, n), FromFractions(finish))
+    return Solver(question.n_candidates, RowFractions(line, question), FromFractions(finish))

@@ -42,19 +42,15 @@ def solve_ballots(question: Question) -> Solver:
     # Refuses more than one neighbour.
     solver = solve_episodes(winners)
     if question.options.exact:
-        solver = ballots_in_fractions(
-            question,
-            _vote_chances(question, law),
-            episode_weights(question),
-            question.n_samples - 1,
-        )
+        chances, depth = _vote_chances(question, law), question.n_candidates
+        solver = ballots_in_fractions(question, chances, episode_weights(question), depth)
         return solver._replace(total=_Converted(solver.total, lambda a: _few(a.ballots, law)))
 
     def convert(answer: Answer) -> Answer:
         if answer.prediction_proba is None or answer.sample_weight is None:
             raise AssertionError("every class was asked for")
         proba, share = answer.prediction_proba, question.options.share
-        records = one_vote_records(proba, question.codes, question.places, share)
+        records = one_vote_records(proba, question.own_codes, question.places, share)
         bound = float(answer.error_bound[0]) * question.n_classes
         return _few(ballots_of(question, records, answer.sample_weight, bound), law)
 
@@ -91,7 +87,8 @@ def _vote_chances(question: Question, law: EpisodeLaw) -> Any:
     def chances(order: NeighborOrder, row: int) -> VoteChances:
         counted = exact_row(order, row, codes, question.options.average)
         y, found = counted.own, VoteChances()
-        pools = [size - (c == y) for c, size in enumerate(law.class_sizes)]
+        held_out = 0 if law.outside else 1
+        pools = [size - held_out * (c == y) for c, size in enumerate(law.class_sizes)]
         rest = [c for c in range(n_classes) if c != y]
         for chosen in combinations(rest, law.n_way - 1):
             train = [law.k_shot if c == y or c in chosen else 0 for c in range(n_classes)]

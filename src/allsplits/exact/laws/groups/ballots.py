@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from allsplits.exact.ballot_answer import (
 )
 from allsplits.exact.laws.fixed_size.ballots import record_rounding
 from allsplits.exact.laws.fixed_size.fractions import groups_of
-from allsplits.exact.laws.groups.fractions import splits_of_groups
+from allsplits.exact.laws.groups.fractions import all_training_groups, splits_of_groups
 from allsplits.exact.laws.groups.vote import CHEAPER, GroupVote
 from allsplits.exact.question import Question
 from allsplits.orders import NeighborOrder
@@ -38,14 +37,15 @@ def solve_ballots(question: Question) -> Solver:
     def finish(values: Floats) -> Answer:
         bound = vote.rounding + record_rounding(question.places, vote.depth)
         records = np.ascontiguousarray(values[:, :width])
-        return answer_from_ballots(ballots_of(question, records, values[:, width].copy(), bound))
+        return answer_from_ballots(ballots_of(question, records, vote.weights(values), bound))
 
     total = FromRows(question, finish, width=width + 1)
     return Solver(vote.depth, vote, total, 1.5 * vote.seconds(), CHEAPER)
 
 
 def _in_fractions(question: Question, law: GroupLaw) -> Solver:
-    tested_in, of_groups = splits_of_groups(law)
+    every = all_training_groups(law) if question.outside else []
+    tested_in, of_groups = ([], []) if question.outside else splits_of_groups(law)
     groups, codes = law.groups.tolist(), question.codes
     k, C = question.columns[0].k, question.n_classes
 
@@ -69,11 +69,16 @@ def _in_fractions(question: Question, law: GroupLaw) -> Solver:
         raise AssertionError("every training set has k voters")
 
     def chances(order: NeighborOrder, row: int) -> VoteChances:
-        own, found = groups[order.sample_of(row)], VoteChances()
-        for trains, share in tested_in[own]:
+        met = [(trains, Fraction(1, len(every))) for trains in every]
+        if not question.outside:
+            own = groups[order.sample_of(row)]
+            met = [(trains, share / of_groups[own]) for trains, share in tested_in[own]]
+        found = VoteChances()
+        for trains, share in met:
             for votes, chance in of_split(order, row, trains).items():
-                found[votes] = found.get(votes, Fraction(0)) + share / of_groups[own] * chance
+                found[votes] = found.get(votes, Fraction(0)) + share * chance
         return found
 
-    weight: list[Any] = [of_groups[group] for group in groups]
-    return ballots_in_fractions(question, chances, weight, question.n_samples - 1)
+    n = question.n_questions
+    weight = [Fraction(1, n)] * n if question.outside else [of_groups[group] for group in groups]
+    return ballots_in_fractions(question, chances, weight, question.n_candidates)
