@@ -95,7 +95,7 @@ class Question:
     codes: NDArray[np.int32]
     n_classes: int
     targets: Floats
-    vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean", "ballot"]
+    vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean", "bias", "ballot"]
     columns: list[Column]
     balanced: bool
     want_samples: bool

@@ -36,6 +36,8 @@ SUPPORTED = {
     ("episodes", "majority"): "laws.episodes.vote:solve_episodes",
     ("whole groups", "majority"): "laws.groups.vote:solve_groups",
     ("whole groups", "ranked"): "laws.groups.vote:solve_groups",
+    ("fixed size", "bias"): "laws.fixed_size.bias:solve_bias",
+    ("independent draws", "bias"): "laws.fixed_size.bias:solve_bias",
     ("fixed size", "ballot"): "laws.fixed_size.ballots:solve_ballots",
     ("independent draws", "ballot"): "laws.fixed_size.ballots:solve_ballots",
     ("draws with replacement", "ballot"): "laws.bootstrap.ballots:solve_ballots",
@@ -59,6 +61,7 @@ _AS_VOTE = {
     "ballot": "scores of its votes (log-loss, Brier, …)",
     "ranked": "scoring='recall@R'",
     "mean": "a KNeighborsRegressor with weights='uniform'",
+    "bias": "the bias of a KNeighborsRegressor with weights='uniform'",
     "weighted": "a KNeighborsClassifier with weights='distance' or a function",
     "weighted mean": "a KNeighborsRegressor with weights='distance' or a function",
 }

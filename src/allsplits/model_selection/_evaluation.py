@@ -16,6 +16,7 @@ from allsplits._validation import check_choice, check_count, check_fraction, sho
 from allsplits.exact import ONLY_WINNERS, Ballots, BallotWants, ScoresWithout, SplitSpread
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._calibration import Calibration, calibrate
+from allsplits.model_selection._error_parts import ErrorParts
 from allsplits.model_selection._interval import (
     METHODS,
     Interval,
@@ -246,6 +247,32 @@ class Evaluation:
         wants = BallotWants(own=True) if of_class is not None else BallotWants(confidence=True)
         ballots = self._ballots_with(wants)
         return calibrate(ballots, self.classes, n_bins=n_bins, of_class=of_class)
+
+    def squared_error_parts(self) -> ErrorParts:
+        """Of a regressor: the squared error as squared bias and variance, over all training sets.
+
+        The noise of the targets cannot be told from the bias, and is a part of that.
+
+        Returns
+        -------
+        ErrorParts
+
+        Examples
+        --------
+        >>> from allsplits import evaluate
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.neighbors import KNeighborsRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> evaluate(KNeighborsRegressor(5), X, y).squared_error_parts()
+        ErrorParts(mean_squared_error=3661... = squared_bias 3... + variance ..., over all training
+        sets)
+        """
+        if self.task is None:
+            raise UnsupportedError(
+                "squared_error_parts needs what was evaluated: use the result of evaluate as it "
+                "came"
+            )
+        return self.task.error_parts()
 
     def _ballots_with(self, wants: BallotWants) -> Ballots:
         """How the votes fall, those that are known or counted now."""
