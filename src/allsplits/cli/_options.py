@@ -88,7 +88,7 @@ Cv = Annotated[
         help="The splits to average over: 10 (folds, stratified for classes), stratified:5, "
         "kfold:5, lpo:10 (leave 10 out), loo, holdout:0.2, stratified-holdout:0.2, "
         "size:100 (training rows), shots:5 (of each class), "
-        "episodes:5x1 (ways x shots, for k = 1), bootstrap, groups:COLUMN or "
+        "episodes:5x1 (ways x shots), bootstrap, groups:COLUMN or "
         "groups:COLUMN:2 (leave groups out). Default: stratified:5, or kfold:5 for regression.",
     ),
 ]

@@ -143,7 +143,7 @@ def _choose(task: Task, ks: list[int] | None, notes: list[str]) -> tuple[Task, C
     if ks is None:
         ks = list(range(1, min(_DEFAULT_LARGEST, task.law.smallest_training_set) + 1))
         if task.law.kind == "episodes":
-            ks = [1]  # the only number with a formula
+            ks = [1]  # as most benchmarks have it; more go through every set of classes
     if len(ks) == 1 or task.scoring.rank is not None:
         return task.with_neighbors(ks[0]), None
     task.neighbors.expect()

@@ -25,9 +25,9 @@ from allsplits.exact.ballots import Places
 from allsplits.exact.kernel_types import Contenders, Quadrature, aligned_space
 from allsplits.exact.laws.bootstrap._kernels import (
     RankLines,
-    fill_end_weights,
     fill_rank,
     meet_ranks,
+    weigh_ends,
 )
 
 Integers = NDArray[np.int64]
@@ -74,7 +74,7 @@ def ballots_untied(rows, start, stop, draws, work, out):
             n_present = meet_ranks(labels, s, s + n_ranks, counts, present)
             contenders = Contenders(present[:n_present], most, class_rows)
             for x in range(n_ranks):
-                fill_end_weights(draws, s + x, 1, k, lines.end_weights)
+                weigh_ends(draws, s + x, 1, k, lines.end_weights)
                 fill_rank(x, s + x, labels[s + x], k, contenders, lines)
                 counts[labels[s + x]] += 1
             for m in range(n_present):
@@ -93,7 +93,7 @@ def _add_group(own, s, g, draws, work, out):
     """Add the votes that end in a tie group of g items that follows s items."""
     places, pair, present = work.pair.places, work.pair.pair, work.contenders.present
     k, weights = places.k, work.lines.end_weights
-    mass = fill_end_weights(draws, s, g, k, weights)
+    mass = weigh_ends(draws, s, g, k, weights)
     if mass == 0.0:
         return
     n_present = np.int64(0)
