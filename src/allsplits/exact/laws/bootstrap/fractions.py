@@ -67,7 +67,7 @@ def _error(
         for u in range(k):
             i = k - u
             squares = u * q + u * (u - 1) * m * m + i * q_group + i * (i - 1) * m_group * m_group
-            weight = _ends_here(question.n_samples, question.n_candidates, s, g, k, u)
+            weight = ends_here(question.n_samples, question.n_candidates, s, g, k, u)
             total += weight * (squares + 2 * u * i * m * m_group)
         s, L, Q = s + g, L + L_group, Q + Q_group
     return total / (k * k)

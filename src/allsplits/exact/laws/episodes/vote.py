@@ -129,7 +129,7 @@ def _solve_class_sets(question: Question, law: EpisodeLaw) -> Solver:
         return mean
 
     def finish(values: Floats) -> Answer:
-        weight = np.array([float(w) for w in _weights(question)])
+        weight = np.array([float(w) for w in episode_weights(question)])
         bound = 1.25 * question.options.tol + vote.rounding + len(sets) * UNIT_ROUNDOFF
         return answer_from_rows(question, values, weight, bound)
 
