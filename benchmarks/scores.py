@@ -6,6 +6,8 @@ size of features extracted by a network. Both with the search and after it.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -41,10 +43,10 @@ def measure() -> list[Result]:
         scores = ten(sorted(set(labels.tolist())))
         for cv in (StratifiedKFold(5), KFold(5)):
 
-            def asked(scoring, cv=cv, points=points, labels=labels):
+            def asked(scoring=scores, cv=cv, points=points, labels=labels):
                 return evaluate(KNeighborsClassifier(K), points, labels, cv=cv, scoring=scoring)
 
-            one, many = interleaved([lambda: asked("accuracy"), lambda: asked(scores)], repeats=3)
+            one, many = interleaved([partial(asked, "accuracy"), asked], repeats=3)
             law = f"{type(cv).__name__}(5), k = {K}"
             results.append(Result(f"{what}, {law}: ten scores / one", many, one, 1.5))
     return results
