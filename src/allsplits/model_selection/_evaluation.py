@@ -264,7 +264,7 @@ class Evaluation:
         >>> from sklearn.neighbors import KNeighborsRegressor
         >>> X, y = load_diabetes(return_X_y=True)
         >>> evaluate(KNeighborsRegressor(5), X, y).squared_error_parts()
-        ErrorParts(mean_squared_error=3661... = squared_bias 3... + variance ..., over all training
+        ErrorParts(mean_squared_error=3681... = squared_bias 3... + variance ..., over all training
         sets)
         """
         if self.task is None:

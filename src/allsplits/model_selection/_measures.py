@@ -197,7 +197,7 @@ class CostMatrix:
     >>> X, y = load_iris(return_X_y=True)
     >>> missed = CostMatrix({(2, 1): 10, (1, 2): 1})
     >>> evaluate(KNeighborsClassifier(5), X, y, scoring=missed)
-    Evaluation(neg_cost=-0.2... ± ..., n_neighbors=5, exact over ... splits: ...)
+    Evaluation(neg_cost=-0.1... ± ..., n_neighbors=5, exact over ... splits: ...)
     """
 
     costs: Any
