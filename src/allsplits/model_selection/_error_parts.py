@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
+from allsplits.exact import Answer
 
 Floats = NDArray[np.float64]
 
@@ -64,7 +65,19 @@ class ErrorParts:
         )
 
 
-def error_parts(
+def parts_of(errors: Answer, bias: Answer, row_names: NDArray[Any] | None) -> ErrorParts:
+    """From the answers to both questions."""
+    if errors.sample_fractions is not None and bias.sample_fractions is not None:
+        pairs = zip(errors.sample_fractions, bias.sample_fractions, strict=True)
+        lines = [(-e[0], b[0]) for e, b in pairs]
+        return _in_fractions([e for e, _ in lines], [b for _, b in lines], row_names)
+    if errors.sample_scores is None or bias.sample_scores is None:
+        raise AssertionError("rows were asked for")
+    bounds = float(errors.error_bound[0]), float(bias.error_bound[0])
+    return _in_floats(-errors.sample_scores[:, 0], bias.sample_scores[:, 0], bounds, row_names)
+
+
+def _in_floats(
     errors: Floats, bias: Floats, bounds: tuple[float, float], row_names: NDArray[Any] | None
 ) -> ErrorParts:
     """From squared errors and biases of all samples; `bounds` are how far these are off."""
@@ -79,7 +92,7 @@ def error_parts(
     )
 
 
-def exact_error_parts(
+def _in_fractions(
     errors: list[Fraction], bias: list[Fraction], row_names: NDArray[Any] | None
 ) -> ErrorParts:
     """The same in Fractions."""

@@ -40,7 +40,7 @@ from allsplits.exact import (
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._ballot_scores import score_ballots
 from allsplits.model_selection._curve import Curve
-from allsplits.model_selection._error_parts import ErrorParts, error_parts, exact_error_parts
+from allsplits.model_selection._error_parts import ErrorParts, parts_of
 from allsplits.model_selection._estimator import VoteSettings, read_estimator, read_weights
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import Moves, SampleScores
@@ -215,16 +215,8 @@ class Task:
                 "squared_error_parts is known of a KNeighborsRegressor with weights='uniform'"
             )
         question = replace(self.ask([self.column]), want_rows=True)
-        errors, bias = solve_together(self.neighbors, [question, replace(question, vote="bias")])
-        names = self.asked.row_names
-        if errors.sample_fractions is not None and bias.sample_fractions is not None:
-            pairs = zip(errors.sample_fractions, bias.sample_fractions, strict=True)
-            lines = [(-e[0], b[0]) for e, b in pairs]
-            return exact_error_parts([e for e, _ in lines], [b for _, b in lines], names)
-        if errors.sample_scores is None or bias.sample_scores is None:
-            raise AssertionError("rows were asked for")
-        bounds = float(errors.error_bound[0]), float(bias.error_bound[0])
-        return error_parts(-errors.sample_scores[:, 0], bias.sample_scores[:, 0], bounds, names)
+        answers = solve_together(self.neighbors, [question, replace(question, vote="bias")])
+        return parts_of(*answers, self.asked.row_names)
 
     def ballot_question(self, column: Column, wants: BallotWants) -> Question:
         """How the votes of a column fall."""
