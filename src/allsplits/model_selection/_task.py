@@ -215,8 +215,8 @@ class Task:
                 "squared_error_parts is known of a KNeighborsRegressor with weights='uniform'"
             )
         question = replace(self.ask([self.column]), want_rows=True)
-        answers = solve_together(self.neighbors, [question, replace(question, vote="bias")])
-        return parts_of(*answers, self.asked.row_names)
+        errors, bias = solve_together(self.neighbors, [question, replace(question, vote="bias")])
+        return parts_of(errors, bias, self.asked.row_names)
 
     def ballot_question(self, column: Column, wants: BallotWants) -> Question:
         """How the votes of a column fall."""

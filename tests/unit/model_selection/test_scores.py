@@ -121,11 +121,16 @@ def test_weighted_votes_are_known_by_who_wins():
 def test_other_functions_take_one_plain_score():
     for ask in (
         lambda s: sample_values(KNN, X, y, scoring=s),
-        lambda s: allsplits.report(KNN, X, y, scoring=s),
+        lambda s: allsplits.report(X, y, estimator=KNN, scoring=s),
         lambda s: audit_split(KNN, X, y, np.arange(100), np.arange(100, 150), scoring=s),
     ):
         refused(lambda ask=ask: ask("neg_log_loss"), "neg_log_loss", "here")
         refused(lambda ask=ask: ask(["accuracy"]), "one score here")
+
+
+def test_reports_are_about_how_often_samples_are_right():
+    found = evaluate(KNN, X, y, scoring="neg_brier_score")
+    refused(lambda: allsplits.report(found, X=X), "neg_brier_score", "here")
 
 
 def test_episodes_have_one_vote():
