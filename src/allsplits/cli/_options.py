@@ -123,6 +123,15 @@ Scoring = Annotated[
         "class.",
     ),
 ]
+Scores = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="accuracy, balanced_accuracy, recall_of:CLASS, recall@R (right if one of the R "
+        "nearest has the class), neg_log_loss (neg_log_loss+1: 1 added to all votes), "
+        "neg_brier_score, top_K_accuracy; several with commas, the first one chooses.",
+    ),
+]
 KNeighbors = Annotated[
     int, typer.Option("--k", "-k", metavar="N", min=1, help="Number of neighbours.")
 ]

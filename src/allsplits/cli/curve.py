@@ -55,7 +55,7 @@ def curve(
     ] = False,
     test: options.Test = None,
     test_labels: options.TestLabels = None,
-    scoring: options.Scoring = None,
+    scoring: options.Scores = None,
     weights: options.Weights = options.Weighting.UNIFORM,
     metric: options.Metric = "minkowski",
     p: options.Power = 2.0,
@@ -76,6 +76,7 @@ def curve(
       allsplits curve flowers.csv --target species
       allsplits curve flowers.csv -t species --k 5 --sizes 10-100:10
       allsplits curve faces.npz -t y --per-class --sizes 1,2,5,10
+      allsplits curve flowers.csv -t species --scoring accuracy,neg_log_loss+1
       allsplits curve flowers.csv -t species --output curve.csv
       allsplits curve train.npz -t y --test test.npz --per-class --sizes 8,16
     """
@@ -90,7 +91,7 @@ def run_curve(screen: Screen, source: Source, model: Model, wanted: Wanted) -> N
     sizes = None if wanted.sizes is None else parse_sizes("--sizes", wanted.sizes)
     check_table_output("--output", output, source.file, source.labels)
     labelled = load_with_test(screen, source, wanted.kind, wanted.test, metric=model.metric)
-    task = model.task(screen, labelled, parse_cv("loo"), k)
+    task = model.task(screen, labelled, parse_cv("loo"), k, every_score=True)
     with screen.noting(labelled.data.notes):
         found = task.over_sizes(sizes, stratify=wanted.per_class)
     screen.note(*labelled.data.notes)
@@ -125,6 +126,7 @@ def _document(labelled: Labelled, found: Curve, k: int) -> dict[str, Any]:
             {found.parameter: size, "score": score}
             for size, score in zip(found.x.tolist(), found.scores.tolist(), strict=True)
         ],
+        "others": {name: found[name].scores.tolist() for name in found.names[1:]},
         "notes": labelled.data.notes,
     }
 
@@ -139,9 +141,12 @@ def _table(found: Curve, k: int) -> Table:
         shown = sorted({int(np.abs(found.x - size).argmin()) for size in wanted})
     unit = "rows of each class" if found.parameter == "shots" else "training rows"
     title = f"Learning curve, k = {k}: {len(shown)} of {len(found.x):,} sizes"
-    table = Table(title, (unit, found.scoring, ""), right=(0, 1))
+    others = found.names[1:]
+    numbers = range(1 + 1 + len(others))
+    table = Table(title, (unit, found.scoring, *others, ""), right=tuple(numbers))
     low, high = float(found.scores.min()), float(found.scores.max())
     for i in shown:
         score = float(found.scores[i])
-        table.add(f"{found.x[i]:,}", f"{score:.6f}", bar(score, low, high))
+        more = (f"{found[name].scores[i]:.6f}" for name in others)
+        table.add(f"{found.x[i]:,}", f"{score:.6f}", *more, bar(score, low, high))
     return table

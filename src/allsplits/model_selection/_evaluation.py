@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_choice, check_count, check_fraction
-from allsplits.exact import ScoresWithout, SplitSpread
+from allsplits.exact import Ballots, ScoresWithout, SplitSpread
 from allsplits.exceptions import UnsupportedError
 from allsplits.model_selection._interval import (
     METHODS,
@@ -24,6 +24,7 @@ from allsplits.model_selection._interval import (
     jackknife_variance,
     make_interval,
 )
+from allsplits.model_selection._many_scores import ManyScores
 from allsplits.model_selection._scoring import in_digits
 from allsplits.orders import SearchReport
 from allsplits.splits import Law
@@ -47,7 +48,7 @@ def count_in_words(number: int) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(ManyScores):
     """The exact average over all splits, and what it is made of.
 
     Exactness removes the noise of *splitting*: another seed, more repeats or other folds cannot
@@ -95,6 +96,13 @@ class Evaluation:
         It comes on top of `error_bound`.
     task : Task or None
         What was asked, for what is computed when it is asked for.
+    ballots : Ballots or None
+        How the votes fall, where the score is one of votes.
+    others : tuple of Evaluation
+        Of several scores all but the first, whose evaluation this is: ``evaluation[name]`` is the
+        one of any of them.
+    names : tuple of str
+        The names of all scores.
 
     Notes
     -----
@@ -118,6 +126,9 @@ class Evaluation:
     row_names: NDArray[Any] | None = None
     standard_error: float = 0.0
     task: Task | None = None
+    ballots: Ballots | None = None
+    others: tuple[Evaluation, ...] = ()
+    names: tuple[str, ...] = ()
 
     @property
     def n_splits(self) -> int:
@@ -356,6 +367,9 @@ class Evaluation:
             "score": self.sample_scores,
             "weight": self.sample_weight,
         }
+        # Of several scores, each has its name.
+        for name in self.names[1:]:
+            columns[name] = self[name].sample_scores
         if self.prediction_proba is not None and self.classes is not None:
             columns["most_often"] = self.classes[np.argmax(self.prediction_proba, axis=1)]
             for name, share in zip(self.classes, self.prediction_proba.T, strict=True):
@@ -373,9 +387,10 @@ class Evaluation:
         bound = self.search.bound_text(self.error_bound)
         if self.standard_error:
             bound = f" (sampled votes, standard error {self.standard_error:.1g})"
+        others = "".join(f", {name}={in_digits(self[name].score)}" for name in self.names[1:])
         splits = "training sets" if self.law.outside else "splits"
         asked = f", {len(self.y):,} test samples" if self.law.outside else ""
         return (
-            f"Evaluation({self.scoring}={in_digits(self.score)}{bound}{k}{asked}, "
+            f"Evaluation({self.scoring}={in_digits(self.score)}{bound}{others}{k}{asked}, "
             f"exact over {count_in_words(self.n_splits)} {splits}: {self.law}{self.search.note})"
         )

@@ -280,6 +280,8 @@ class SampleScores(NamedTuple):
 
 def score_limits(scoring: str) -> tuple[float, float]:
     """The least and the largest value that a score can have; "" is a difference of scores."""
+    if scoring == "neg_cost":
+        return -np.inf, np.inf
     if scoring.startswith("neg_"):
         return -np.inf, 0.0
     return (0.0, 1.0) if scoring else (-np.inf, np.inf)

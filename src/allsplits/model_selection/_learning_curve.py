@@ -18,7 +18,7 @@ def learning_curve(
     *,
     train_sizes: float | Iterable[float] | None = None,
     stratify: bool = False,
-    scoring: str | None = None,
+    scoring: Any = None,
     X_test: Any = None,
     y_test: Any = None,
     distance_ties: Literal["average", "index"] = "average",
@@ -48,7 +48,8 @@ def learning_curve(
     stratify : bool, default=False
         Take the same number of training samples ("shots") from each class.
     estimator, X, y and all others :
-        As in `evaluate`.
+        As in `evaluate`; of several scores the first is that of the curve, ``curve[name]`` is the
+        curve of another.
 
     Returns
     -------
@@ -71,6 +72,7 @@ def learning_curve(
     )  # fmt: skip
     check_flag("stratify", stratify)
     task = Task.read(
-        estimator, X, y, options, cv=LeaveOneOut(), scoring=scoring, X_test=X_test, y_test=y_test
-    )
+        estimator, X, y, options, cv=LeaveOneOut(), scoring=scoring, X_test=X_test, y_test=y_test,
+        every_score=True,
+    )  # fmt: skip
     return task.over_sizes(train_sizes, stratify=stratify)

@@ -45,7 +45,7 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
     p: float = 2
     metric_params: Mapping[str, Any] | None = None
     cv: Any = None
-    scoring: str | None = None
+    scoring: Any = None
     distance_ties: Literal["average", "index"] = "average"
     vote_tol: float = 1e-4
     max_states: int = 1 << 17
@@ -95,6 +95,7 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             metric: Task.read(
                 self._estimator(1, weights[0], metric), X, given, options, cv=self.cv,
                 scoring=self.scoring, groups=groups, X_test=X_test, y_test=y_test,
+                every_score=True,
             )
             for metric in metrics
         }  # fmt: skip
@@ -148,6 +149,9 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             "standard_error": noise,
             "could_be_best": could_be_best,
         }
+        for name in curves[0].names if curves[0].others else ():
+            values = np.column_stack([curve[name].scores for curve in curves]).ravel()
+            self.cv_results_[f"mean_test_{name}"] = values
 
     def _estimator(self, n_neighbors: int, weights: Any, metric: Any) -> Any:
         return self._Estimator(
@@ -214,7 +218,7 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
         param_n_neighbors, param_weights, param_metric; mean_test_score, the mean over all splits;
         error_bound, by which it may be off; rank_test_score, one more than the number of candidates
         that are certainly better; could_be_best, whether its interval reaches the best guaranteed
-        score.
+        score. With several scores mean_test_NAME for each; the first one chooses.
     curve_ : Curve
         Exact scores of all numbers of neighbours, for the chosen weights and metric.
     curves_ : dict

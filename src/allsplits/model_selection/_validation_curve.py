@@ -21,7 +21,7 @@ def validation_curve(
     param_name: str = "n_neighbors",
     param_range: Iterable[int] | None = None,
     cv: Any = None,
-    scoring: str | None = None,
+    scoring: Any = None,
     groups: Any = None,
     X_test: Any = None,
     y_test: Any = None,
@@ -46,7 +46,8 @@ def validation_curve(
         scikit-learn's way to say the same: ``param_name="n_neighbors"``, the only parameter that
         varies here, and its values in place of `n_neighbors`.
     estimator, X, y, cv and all others :
-        As in `evaluate`; recall@R does not depend on n_neighbors and is refused.
+        As in `evaluate`; recall@R does not depend on n_neighbors and is refused. Of several
+        scores the first is that of the curve, ``curve[name]`` is the curve of another.
 
     Returns
     -------
@@ -70,7 +71,7 @@ def validation_curve(
     )  # fmt: skip
     task = Task.read(
         estimator, X, y, options, cv=cv, scoring=scoring, groups=groups, X_test=X_test,
-        y_test=y_test,
+        y_test=y_test, every_score=True,
     )  # fmt: skip
     return task.over_neighbors(_read_values(n_neighbors, param_name, param_range))
 

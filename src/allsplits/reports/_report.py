@@ -14,6 +14,7 @@ from allsplits._validation import check_count, check_fraction
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection import Curve, Evaluation
 from allsplits.model_selection._options import check_options
+from allsplits.model_selection._scoring import plain_score
 from allsplits.model_selection._task import Task
 from allsplits.reports._page import render
 from allsplits.reports._rows import Rows
@@ -160,6 +161,8 @@ def report(
             "X_test": X_test, "y_test": y_test,
         }  # fmt: skip
         _refuse_with_evaluation(given)
+        # Its words are about how often samples are right.
+        plain_score(evaluation_or_X.scoring, regression=evaluation_or_X.classes is None)
         settings, again = read_again(evaluation_or_X, X, estimator, options)
         points = None if again is None else again.points
         if again is not None and again.test_set is not None:

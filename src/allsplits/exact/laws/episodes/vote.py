@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 _MOST_CLASS_SETS = 2000
 
 
-def _weights(question: Question) -> list[Fraction]:
+def episode_weights(question: Question) -> list[Fraction]:
     """The classes of an episode count equally, so does every class in the end."""
     sizes = question.question_sizes
     return [Fraction(1, question.n_classes * int(sizes[y])) for y in question.own_codes]
@@ -81,7 +81,10 @@ def solve_episodes(question: Question) -> Solver:
     nearest = question.vote == "majority" and all(column.k == 1 for column in question.columns)
     if question.options.exact:
         return in_fractions(
-            question, every_class_set(question, law), question.n_candidates, _weights(question)
+            question,
+            every_class_set(question, law),
+            question.n_candidates,
+            episode_weights(question),
         )
     return _solve_nearest(question, law) if nearest else _solve_class_sets(question, law)
 
@@ -91,7 +94,7 @@ def _solve_nearest(question: Question, law: EpisodeLaw) -> Solver:
     vote = _EpisodeVote(question, law)
 
     def finish(values: Floats) -> Answer:
-        weight = np.array([float(w) for w in _weights(question)])
+        weight = np.array([float(w) for w in episode_weights(question)])
         rounding = (
             8 * question.n_samples + 4 * question.n_classes * law.n_way + 64
         ) * UNIT_ROUNDOFF
@@ -126,7 +129,7 @@ def _solve_class_sets(question: Question, law: EpisodeLaw) -> Solver:
         return mean
 
     def finish(values: Floats) -> Answer:
-        weight = np.array([float(w) for w in _weights(question)])
+        weight = np.array([float(w) for w in episode_weights(question)])
         bound = 1.25 * question.options.tol + vote.rounding + len(sets) * UNIT_ROUNDOFF
         return answer_from_rows(question, values, weight, bound)
 

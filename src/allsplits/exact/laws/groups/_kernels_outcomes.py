@@ -9,7 +9,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from allsplits.exact._kernels_ballots import (
+    BallotWork,
+    add_ballot,
+    add_certain_votes,
+    ballot_work,
+)
 from allsplits.exact._kernels_votes import add_wins
+from allsplits.exact.ballots import Places
 from allsplits.exact.kernel_types import Contenders, Quadrature, Reach, WinWork
 
 
@@ -17,12 +24,14 @@ class VoteRule(NamedTuple):
     """Whether every class is asked for, any of the R nearest suffices, tied classes share.
 
     With `mean` voters have targets instead of classes, and the squared error is asked for.
+    `places` are those of a record, where records of the votes are asked for, or None.
     """
 
     every_class: bool
     ranked: bool
     share: bool
     mean: bool
+    places: Places | None
 
 
 class Ballot(NamedTuple):
@@ -45,15 +54,19 @@ class TieWork(NamedTuple):
     contenders: Contenders
     win: WinWork
     quadrature: Quadrature
+    record: BallotWork | None
 
 
-def tie_work(n_classes: int, k_max: int, quadrature: Quadrature) -> TieWork:
+def tie_work(n_classes: int, k_max: int, quadrature: Quadrature, rule: VoteRule) -> TieWork:
     """Scratch for votes of up to k_max."""
     present, most, tied = np.zeros((3, n_classes), np.int64)
     contenders = Contenders(present, most, np.zeros((n_classes, k_max + 1, 1)))
     free, poly, wins = np.empty((3, k_max + 1, 1))
     win = WinWork(free, poly, np.empty(n_classes, np.bool_), wins)
-    return TieWork(tied, np.zeros(2), contenders, win, quadrature)
+    record = None
+    if rule.places is not None:
+        record = ballot_work(rule.places, rule.share, quadrature, 1)
+    return TieWork(tied, np.zeros(2), contenders, win, quadrature, record)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -67,6 +80,29 @@ def choose(n, k):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _record_certain(own, votes, share, places, weight, out):
+    """Add to a record, if one is asked for; if not, this is not compiled."""
+    if places is None:
+        return False
+    add_certain_votes(own, votes, share, places, weight, out)
+    return True
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _record_tied(own, contenders, without, scale, record, out):
+    """The same for a vote that ends in a tie group; `without`: `own` has no votes there."""
+    if record is None:
+        return False
+    first = contenders.present[0]
+    for b in range(contenders.rows.shape[1]):
+        contenders.rows[first, b, 0] *= scale
+    if without:
+        contenders.most[own], contenders.rows[own, 0, 0] = 0, 1.0
+    add_ballot(own, contenders, np.int64(1), record, out)
+    return True
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def add_certain(own, votes, total, k, rule, weight, out, column):
     """Add the outcome of a vote of k whose voters are known, with the total of their targets."""
     if rule.mean:
@@ -74,6 +110,8 @@ def add_certain(own, votes, total, k, rule, weight, out, column):
         return
     if rule.ranked:
         out[column] += weight if votes[own] > 0 else 0.0
+        return
+    if _record_certain(own, votes, rule.share, rule.places, weight, out):
         return
     most, n_winners, winner = np.int64(0), 0, np.int64(0)
     for d in range(len(votes)):
@@ -126,6 +164,8 @@ def add_tie_group(column, k, own, branch_votes, rule, weight, work, out):
         return
     contenders = _list_voters(votes, k, work)
     scale = weight / choose(t, i)
+    if _record_tied(own, contenders, votes[own] + work.tied[own] == 0, scale, work.record, out):
+        return
     for target in contenders.present:
         if rule.every_class or target == own:
             work.win.wins[k, 0] = 0.0

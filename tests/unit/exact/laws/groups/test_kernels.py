@@ -43,13 +43,15 @@ def test_group_scores(neighbours, share, win, sizes, n_train, n_test, ranked, ev
         np.array(sizes), n_train, n_test, 5, True, constant, three_ways,
         sum(sorted(sizes)[-n_test:]),
     )  # fmt: skip
-    ballot = Ballot(VoteRule(every_class, ranked, share, mean=False), np.array(ks), 2, 3)
+    ballot = Ballot(
+        VoteRule(every_class, ranked, share, mean=False, places=None), np.array(ks), 2, 3
+    )
     numbers = np.array(OF_NEIGHBOURS, dtype=np.int32)
     groups = Groups(numbers, np.zeros(1, dtype=np.int32), np.empty(0))
     out = np.zeros((1, 4 if every_class else 3))
     work = None
     if neighbours.rows.tied.any():
-        work = tie_work(3, 2, legendre_rules(2 if share else 0))
+        work = tie_work(3, 2, legendre_rules(2 if share else 0), ballot.rule)
     group_scores(neighbours.rows, groups, 0, 1, draws, ballot, work, out)
 
     weighed = [
