@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 from sklearn.datasets import load_diabetes
-from sklearn.model_selection import KFold, LeaveOneGroupOut, LeaveOneOut
+from sklearn.model_selection import KFold, LeaveOneGroupOut, LeaveOneOut, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import ClassCounts, Episodes, Interval, compare, evaluate
+from allsplits import ClassCounts, Episodes, FixedSize, Interval, compare, evaluate
 from allsplits.model_selection._interval import METHODS
 from unit.refused import refused
 
@@ -29,8 +29,9 @@ def test_three_methods_and_how_they_are_combined(three):
     safe = sqrt(149 / 150 * np.sum((three.without_one - three.without_one.mean()) ** 2))
     assert three.interval(method="sample scores").standard_error == pytest.approx(tight, rel=1e-9)
     assert three.interval(method="jackknife").standard_error == pytest.approx(safe, rel=1e-9)
-    both = sqrt((2 * safe**2 + 3 * tight**2) / 5)
-    assert three.interval().standard_error == pytest.approx(both, rel=1e-9)
+    twice = three.moves.counted_twice
+    assert 0 < twice < safe**2 - tight**2
+    assert three.interval().standard_error == pytest.approx(sqrt(safe**2 - twice), rel=1e-9)
     assert [three.interval(method=m).method for m in METHODS] == list(METHODS)
     refused(lambda: three.interval(method="bootstrap"), "method", "jackknife", "bootstrap")
 
@@ -42,7 +43,7 @@ def test_a_share_has_wilsons_interval_by_hand(three):
     fourth = np.sum(moves**4) - np.sum(moves**2) ** 2 / 150
     quantile = student.ppf(0.975, 2 * np.sum(moves**2) ** 2 / fourth)
     p = three.score
-    draws = min(150, p * (1 - p) / interval.standard_error**2)
+    draws = p * (1 - p) / interval.standard_error**2
     for end in interval:
         assert (p - end) ** 2 == pytest.approx(quantile**2 * end * (1 - end) / draws, rel=1e-6)
 
@@ -54,6 +55,43 @@ def test_where_every_sample_is_always_right_the_interval_has_a_width():
     quantile = student.ppf(0.975, 39)
     assert sure.interval().low == pytest.approx(40 / (40 + quantile**2), abs=1e-9)
     assert sure.interval().high == 1.0
+
+
+def test_the_combined_variance_is_not_less_than_that_of_the_sample_scores(twenty):
+    """Many voters: what is counted twice is most of the jackknife."""
+    moves = twenty.moves._replace(counted_twice=float(np.sum(twenty.moves.jackknife**2)))
+    assert moves.spread("combined").variance == np.sum(moves.sample_scores**2)
+
+
+def test_a_score_in_the_middle_may_stand_for_more_draws_than_samples():
+    """Half of the samples in training: sample scores are averages, and vary less than draws."""
+    rng = np.random.default_rng(8)
+    y = np.arange(80) % 2
+    found = evaluate(KNeighborsClassifier(15), rng.normal(size=(80, 9)), y, cv=FixedSize(40))
+    p, interval = found.score, found.interval()
+    assert interval.standard_error**2 < p * (1 - p) / 80
+    draws = p * (1 - p) / interval.standard_error**2
+    quantile = student.ppf(0.975, found.moves.spread("jackknife").freedom)
+    for end in interval:
+        assert (p - end) ** 2 == pytest.approx(quantile**2 * end * (1 - end) / draws, rel=1e-6)
+
+
+def test_fractions_have_the_same_interval(iris):
+    X, y = iris[0][::6], iris[1][::6]
+    options = {"estimator": KNeighborsClassifier(2), "X": X, "y": y, "cv": KFold(5)}
+    exact, inexact = (evaluate(**options, exact=e).interval() for e in (True, False))
+    assert list(exact) == pytest.approx(list(inexact), abs=1e-12)
+
+
+def test_the_order_of_the_samples_does_not_matter():
+    """Ties and duplicates in both classes."""
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 4, size=(40, 2)), rng.integers(0, 3, 40)
+    turned = rng.permutation(40)
+    for cv in (FixedSize(20), StratifiedKFold(3)):
+        one = evaluate(KNeighborsClassifier(3), X, y, cv=cv).interval()
+        other = evaluate(KNeighborsClassifier(3), X[turned], y[turned], cv=cv).interval()
+        assert list(one) == pytest.approx(list(other), abs=1e-9)
 
 
 def test_more_confidence_is_wider(three):
