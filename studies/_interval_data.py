@@ -52,8 +52,8 @@ def whole_numbers(n: int, rng: np.random.Generator) -> Data:
 
 @cache
 def digits() -> Data:
-    with np.load(Path(os.environ["ALLSPLITS_DATA"]) / "mnist_70000.npz") as stored:
-        X, y = stored["X"].reshape(70000, -1), stored["y"]
+    with np.load(Path(os.environ["ALLSPLITS_DATA"]) / "mnist_70000.npz") as every:
+        X, y = every["X"].reshape(70000, -1), every["y"]
     some = np.isin(y, (4, 9))
     return X[some].astype(np.float64), (y[some] == 9).astype(int)
 
@@ -122,13 +122,17 @@ def is_regression(kind: str) -> bool:
     return kind.startswith("regression")
 
 
+def stored(kind: str, n: int, share: float, folder: Path) -> Path:
+    name = "".join(letter for letter in kind if letter.isalnum())
+    return folder / f"{name}-{n}-{round(100 * share)}.npz"
+
+
 def draw(kind: str, n: int, share: float, folder: Path) -> Drawn:
     """From the folder, or drawn and kept there."""
-    name = "".join(letter for letter in kind if letter.isalnum())
-    path = folder / f"{name}-{n}-{round(100 * share)}.npz"
+    path = stored(kind, n, share, folder)
     if path.exists():
-        with np.load(path) as stored:
-            return Drawn(**{field: stored[field] for field in Drawn._fields})
+        with np.load(path) as found_there:
+            return Drawn(**{field: found_there[field] for field in Drawn._fields})
     rng = np.random.default_rng([list(KINDS).index(kind), n, round(100 * share)])
     model = KNeighborsRegressor() if is_regression(kind) else KNeighborsClassifier()
     # A larger vote is little more than a count of the classes.

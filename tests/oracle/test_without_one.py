@@ -61,7 +61,8 @@ def check_answers(found, answers, scopes=None):
     check(found, [answer.score for answer in answers])
     twice = float(counted_twice(answers, scopes or [0] * len(answers)))
     assert found.moves.counted_twice == pytest.approx(twice, abs=1e-12, rel=1e-9)
-    assert found.paired_moves().changes.squares == pytest.approx(twice, abs=1e-12, rel=1e-9)
+    if found.n_neighbors == 2:
+        assert found.paired_moves().changes.squares == pytest.approx(twice, abs=1e-12, rel=1e-9)
 
 
 def check(found, expected, exact=None):
