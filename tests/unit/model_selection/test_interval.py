@@ -198,3 +198,51 @@ def test_the_interval_covers_as_often_as_it_says_for_a_stable_vote():
     ]
     covered = np.mean([0.8 in one.interval(0.9, method="sample scores") for one in drawn])
     assert abs(covered - 0.9) < 4 * sqrt(0.9 * 0.1 / runs)
+
+
+# ------------------------------------------------------------------ too little of something
+
+
+def test_fewer_than_three_samples_or_groups_are_refused():
+    X, y = [[0.0], [1.0]], [0, 1]
+    two = [evaluate(KNeighborsClassifier(1), X, y, cv=LeaveOneOut()) for _ in range(2)]
+    refused(two[0].interval, "at least 3 samples", "got 2")
+    refused(lambda: compare(*two), "at least 3 samples", "got 2")
+    X, y, groups = np.arange(6.0)[:, None], [0, 1] * 3, [0, 0, 0, 1, 1, 1]
+    two_groups = evaluate(
+        KNeighborsClassifier(1), X, y, cv=LeaveOneGroupOut(), groups=groups
+    )  # fmt: skip
+    refused(two_groups.interval, "at least 3 groups", "got 2")
+
+
+def test_groups_of_one_are_samples():
+    rng = np.random.default_rng(4)
+    X, y = rng.integers(0, 5, size=(20, 2)), rng.integers(0, 3, 20)
+    options = {"estimator": KNeighborsClassifier(3), "X": X, "y": y}
+    groups = evaluate(**options, cv=LeaveOneGroupOut(), groups=np.arange(20))
+    samples = evaluate(**options, cv=LeaveOneOut())
+    np.testing.assert_allclose(groups.without_one, samples.without_one, rtol=0, atol=1e-12)
+    assert list(groups.interval()) == pytest.approx(list(samples.interval()), abs=1e-9)
+    assert groups.interval().unit == "samples"
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy"])
+@pytest.mark.parametrize("cv", [FixedSize(8), ClassCounts({0: 4, 1: 4, 2: 1})], ids=str)
+def test_a_class_that_vanishes_with_its_only_sample(cv, scoring):
+    """Its sample is taken out like any other; what is left has one class less."""
+    X, y = np.arange(13.0)[:, None], np.array([0, 1] * 6 + [2])
+    found = evaluate(KNeighborsClassifier(3), X, y, cv=cv, scoring=scoring)
+    assert np.isfinite(found.without_one).all()
+    assert found.interval().method == "combined"
+    assert found.interval().low < found.score < found.interval().high
+
+
+def test_too_many_changes_to_be_kept_leave_the_difference_of_the_norms(monkeypatch, three, twenty):
+    """Less is taken off, so that the interval of a difference is wider."""
+    kept = compare(three, twenty).interval
+    monkeypatch.setattr("allsplits.exact.jackknife._MOST_KEPT", 0)
+    bound = compare(three, twenty).interval
+    moves = three.paired_moves().less(twenty.paired_moves())
+    norms = sqrt(three.moves.counted_twice), sqrt(twenty.moves.counted_twice)
+    assert moves.counted_twice == pytest.approx((norms[0] - norms[1]) ** 2)
+    assert bound.standard_error > kept.standard_error
