@@ -245,6 +245,7 @@ class Task:
                 f"on n_neighbors; got {self.scoring.name!r}"
             )
         columns = [Column(k, self.law) for k in ks]
+        self.neighbors.keep_if_small()
         questions = [self._weighted(choice)._question(columns) for choice in weights]
         answers = solve(self.neighbors, *questions)
         return [

@@ -10,15 +10,12 @@ from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.fixed_size._kernels_majority import work_space
 from allsplits.exact.laws.fixed_size._kernels_rivals import Votes, Ways
 from allsplits.exact.laws.fixed_size._kernels_strikes import strike_classes, strike_two_classes
-from allsplits.exact.laws.fixed_size._kernels_two_classes import fill_win_table
-from allsplits.exact.laws.fixed_size.majority import MajorityVote, VoteTable
+from allsplits.exact.laws.fixed_size.majority import MajorityVote
+from allsplits.exact.laws.fixed_size.two_classes import LARGEST_TABLES, win_tables
 from allsplits.exact.masses import Prefixes
 from allsplits.exact.strikes import Candidates, Changes, Struck
 
 Floats = NDArray[np.float64]
-
-#: Numbers in a table of prefix values (64 MiB); columns are taken a few at a time.
-_LARGEST_TABLE = 1 << 23
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,20 +28,20 @@ class TwoClassStrikes:
     @staticmethod
     def fits(depth: int) -> bool:
         """Whether the table of one column can be laid out."""
-        return 2 * (depth + 1) ** 2 <= _LARGEST_TABLE
+        return 2 * (depth + 1) ** 2 <= LARGEST_TABLES
 
     def strikes(self, given: Candidates, n_threads: int) -> Struck:
         """The law has one component."""
         n_columns, depth = len(self.prefixes.ks), self.prefixes.depth
         bases = np.zeros((len(given.rows.own), n_columns))
         found = Changes(given, n_columns)
-        most = max(1, _LARGEST_TABLE // (2 * (depth + 1) ** 2))
+        most = max(1, LARGEST_TABLES // (2 * (depth + 1) ** 2))
         step = max(1, min(most, -(-n_columns // n_threads)))
 
         def run(start: int, stop: int) -> None:
             for first in range(start, stop, step):
                 here = slice(first, min(first + step, stop))
-                table = self._table(here)
+                table = win_tables(self.prefixes, self.share, here)
                 behind = np.empty((2, depth + 2, table.shape[3]))
                 for batch in given.batches(table.shape[3]):
                     # Columns of their own, side by side in memory.
@@ -58,17 +55,6 @@ class TwoClassStrikes:
 
         map_row_ranges(run, n_columns, n_threads, smallest=step)
         return Struck.of_one_law(found, bases, given)
-
-    def _table(self, columns: slice) -> Floats:
-        """tables[own, j, o, column]."""
-        prefixes = self.prefixes
-        binomials = VoteTable(prefixes)
-        first_share = 0.5 if self.share else 1.0
-        ks, masses = prefixes.ks[columns], prefixes.masses[columns]
-        table = np.zeros((len(ks), 2, prefixes.depth + 1, prefixes.depth + 1))
-        for one, k, line in zip(table, ks.tolist(), masses, strict=True):
-            fill_win_table(k, first_share, line, binomials.values, binomials.theta, one)
-        return np.ascontiguousarray(table.transpose(1, 2, 3, 0))
 
 
 @dataclass(frozen=True, eq=False)
