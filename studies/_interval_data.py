@@ -84,7 +84,7 @@ OF_CHOICE: dict[str, Draw] = {
     "regression": sine,
     "99 % right": lambda n, rng: normals(n, rng, 5.0, 2),
 }
-#: and these had no part in it.
+#: and not on these.
 OTHERS: dict[str, Draw] = {
     "checkers, 20 % noise": noisy,
     "moons": moons,
