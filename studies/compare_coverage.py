@@ -244,7 +244,7 @@ of real samples, of which n are drawn.
   [how often the interval covers](interval_coverage.md).
 
 ## How it was chosen
-Multiple comparisons with the best, the mixture of variances and Student's quantile were settled
+Multiple comparisons with the best, the estimate of the variance and Student's quantile were settled
 before. The least variance of a difference (one sample for either side) was chosen on normal classes
 that are 99 % right and on a rare class, where differences of 0 had intervals of no width. On new
 draws of these the intervals of two numbers of neighbours (1 and 3, 15 and 5; n = 60 and 200) hold
