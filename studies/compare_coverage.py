@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from _interval_data import KINDS
 from _report import environment, markdown_table, write_page
-from interval_coverage import KINDS
 from scipy.stats import t as student
 from sklearn.datasets import make_moons
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -182,7 +182,8 @@ def of_two(kind: str, n: int, k: int) -> OfTwo:
     gap = np.mean([one.difference for one in found])
     before = []
     for one in found:
-        spread = one.first.moves.less(one.second.moves)._replace(least_variance=0.0)
+        spread = one.first.paired_moves().less(one.second.paired_moves())
+        spread = spread._replace(least_variance=0.0)
         variance, freedom = spread.spread("combined")
         reach = student.ppf(0.5 + CONFIDENCE / 2, freedom) * np.sqrt(variance)
         before.append(abs(one.difference - gap) <= reach)
@@ -243,7 +244,7 @@ of real samples, of which n are drawn.
   [how often the interval covers](interval_coverage.md).
 
 ## How it was chosen
-Multiple comparisons with the best, the mixture of variances and Student's quantile were settled
+Multiple comparisons with the best, the estimate of the variance and Student's quantile were settled
 before. The least variance of a difference (one sample for either side) was chosen on normal classes
 that are 99 % right and on a rare class, where differences of 0 had intervals of no width. On new
 draws of these the intervals of two numbers of neighbours (1 and 3, 15 and 5; n = 60 and 200) hold

@@ -37,6 +37,34 @@ def without(data, sample: int):
     return distances, tuple(data.labels[i] for i in rest)
 
 
+def counted_twice(answers, scopes) -> Fraction:
+    """What samples change in each other's rows, squared: rows set against their means.
+
+    `answers` are those of the data without each unit; unit j changes what row i adds to the score.
+    Means are over units of one scope.
+    """
+    n, total = len(answers), Fraction(0)
+    for i in range(n):
+        for scope in set(scopes):
+            adds = []
+            for j in range(n):
+                if j != i and scopes[j] == scope:
+                    row, answer = i - (j < i), answers[j]
+                    adds.append(answer.sample_weight[row] * (answer.sample_scores[row] or 0))
+            if adds:
+                total += sum((one - oracle.mean(adds)) ** 2 for one in adds)
+    return Fraction(n - 1, n) * total
+
+
+def check_answers(found, answers, scopes=None):
+    """Scores without each sample, and what these change in each other's rows."""
+    check(found, [answer.score for answer in answers])
+    twice = float(counted_twice(answers, scopes or [0] * len(answers)))
+    assert found.moves.counted_twice == pytest.approx(twice, abs=1e-12, rel=1e-9)
+    if found.n_neighbors == 2:
+        assert found.paired_moves().changes.squares == pytest.approx(twice, abs=1e-12, rel=1e-9)
+
+
 def check(found, expected, exact=None):
     assert found.without_one is not None
     np.testing.assert_allclose(
@@ -79,9 +107,9 @@ def mixture(n: int, sizes) -> oracle.Law:
 def test_equal_votes_of_fixed_size(data, cv, sizes, ties):
     law = mixture(data.n - 1, sizes)
     for k in (1, 2, 3):
-        expected = [oracle.classify(*without(data, j), law, k, **ties).score for j in range(data.n)]
+        answers = [oracle.classify(*without(data, j), law, k, **ties) for j in range(data.n)]
         found = evaluate(KNeighborsClassifier(k), data.X, data.y, cv=cv, **ties)
-        check(found, expected)
+        check_answers(found, answers)
 
 
 @every_tie
@@ -122,15 +150,15 @@ def test_balanced_accuracy(data, cv, sizes):
 def test_recall_at_rank(data, cv, sizes, distance_ties):
     law = mixture(data.n - 1, sizes)
     for rank in (1, 3):
-        expected = [
-            oracle.recall(*without(data, j), law, rank, distance_ties=distance_ties).score
+        answers = [
+            oracle.recall(*without(data, j), law, rank, distance_ties=distance_ties)
             for j in range(data.n)
         ]
         found = evaluate(
             KNeighborsClassifier(1), data.X, data.y, cv=cv, scoring=f"recall@{rank}",
             distance_ties=distance_ties,
         )  # fmt: skip
-        check(found, expected)
+        check_answers(found, answers)
 
 
 @every_distance_tie
@@ -141,12 +169,12 @@ def test_regression(points, cv, sizes, distance_ties):
     targets = np.array([1, -3, 4, 4, 0, 10, -2, 7])
     law = mixture(data.n - 1, sizes)
     for k in (1, 2, 3):
-        expected = []
+        answers = []
         for j in range(data.n):
             distances, _ = without(data, j)
             rest = [int(targets[i]) for i in oracle.all_but(data.n, [j])]
-            answer = oracle.regress(distances, rest, law, k, distance_ties=distance_ties)
-            expected.append(answer.score)
+            answers.append(oracle.regress(distances, rest, law, k, distance_ties=distance_ties))
+        expected = [answer.score for answer in answers]
         found = evaluate(
             KNeighborsRegressor(k), data.X, targets, cv=cv, distance_ties=distance_ties
         )
@@ -157,6 +185,8 @@ def test_regression(points, cv, sizes, distance_ties):
         variance = Fraction(n - 1, n) * sum((e - mean) ** 2 for e in expected)
         jackknife = found.interval(method="jackknife")
         assert jackknife.standard_error == pytest.approx(float(variance) ** 0.5, rel=1e-9)
+        twice = float(counted_twice(answers, [0] * n))
+        assert found.moves.counted_twice == pytest.approx(twice, rel=1e-9, abs=1e-10)
 
 
 def counts_without(labels, sample: int, components):
@@ -176,15 +206,15 @@ def counts_without(labels, sample: int, components):
 
 def check_class_counts(data, cv, components, ties, ks=(1, 2, 3), scoring="accuracy"):
     for k in ks:
-        expected = []
+        answers = []
         for j in range(data.n):
             law = counts_without(data.labels, j, components)
             distances, labels = without(data, j)
             if scoring == "balanced_accuracy":
                 law = oracle.classes_equally(law, labels)
-            expected.append(oracle.classify(distances, labels, law, k, **ties).score)
+            answers.append(oracle.classify(distances, labels, law, k, **ties))
         found = evaluate(KNeighborsClassifier(k), data.X, data.y, cv=cv, scoring=scoring, **ties)
-        check(found, expected)
+        check_answers(found, answers, data.labels)
 
 
 @pytest.mark.filterwarnings("ignore:The least populated class")
@@ -212,29 +242,23 @@ def test_class_counts(data, ties):
 
 @every_tie
 @pytest.mark.parametrize("points", ["no ties", "duplicates", "heavy ties"])
-def test_bernoulli_and_bootstrap(points, ties):
+def test_bernoulli(points, ties):
     data = dataset(points, "3 classes")
     rest = data.n - 1
     for k in (1, 2):
-        expected = [
-            oracle.classify(
-                *without(data, j), oracle.bernoulli(rest, Fraction(1, 3), k), k, **ties
-            ).score
-            for j in range(data.n)
-        ]
-        cv = Bernoulli(Fraction(1, 3))
-        check(evaluate(KNeighborsClassifier(k), data.X, data.y, cv=cv, **ties), expected)
+        law, cv = oracle.bernoulli(rest, Fraction(1, 3), k), Bernoulli(Fraction(1, 3))
+        answers = [oracle.classify(*without(data, j), law, k, **ties) for j in range(data.n)]
+        check_answers(evaluate(KNeighborsClassifier(k), data.X, data.y, cv=cv, **ties), answers)
 
 
 @every_tie
 def test_bootstrap(ties):
     data = dataset("heavy ties", "3 classes")
     small = data._replace(X=data.X[:6], y=data.y[:6])
-    expected = [
-        oracle.classify(*without(small, j), oracle.bootstrap(5), 2, **ties).score for j in range(6)
-    ]
+    law = oracle.bootstrap(5)
+    answers = [oracle.classify(*without(small, j), law, 2, **ties) for j in range(6)]
     found = evaluate(KNeighborsClassifier(2), small.X, small.y, cv=Bootstrap(), **ties)
-    check(found, expected)
+    check_answers(found, answers)
 
 
 @every_tie
@@ -245,17 +269,41 @@ def test_bootstrap(ties):
 def test_whole_groups(points, cv, n_test, ties):
     data = dataset(points, "3 classes")
     groups = [0, 0, 1, 1, 1, 2, 3, 3]
-    expected = []
+    answers = []
     for group in range(4):
         rest = [i for i in range(data.n) if groups[i] != group]
         distances = tuple(tuple(data.distances[i][j] for j in rest) for i in rest)
         labels = tuple(data.labels[i] for i in rest)
         # Of four groups the test groups stay where they are the smaller part.
         law = oracle.group_subsets([groups[i] for i in rest], n_test)
-        expected.append(oracle.classify(distances, labels, law, 1, **ties).score)
+        answers.append(oracle.classify(distances, labels, law, 1, **ties))
     found = evaluate(KNeighborsClassifier(1), data.X, data.y, cv=cv, groups=groups, **ties)
-    np.testing.assert_allclose(
-        found.without_one, [float(e) for e in expected], rtol=0, atol=TOLERANCE
-    )
+    expected = [answer.score for answer in answers]
+    check(found, expected)
     assert found.interval().unit == "groups"
     assert found.interval().n_units == 4
+    exact = evaluate(
+        KNeighborsClassifier(1), data.X, data.y, cv=cv, groups=groups, exact=True, **ties
+    )
+    check(exact, expected, exact)
+    twice = float(counted_twice_by_groups(answers, groups))
+    assert found.moves.counted_twice == pytest.approx(twice, abs=1e-12, rel=1e-9)
+    assert found.paired_moves().changes.squares == pytest.approx(twice, abs=1e-12, rel=1e-9)
+
+
+def counted_twice_by_groups(answers, groups) -> Fraction:
+    """The same for whole groups: what each adds, by the mean weights of its samples."""
+    every = range(len(answers))
+    adds = {}
+    for own in every:
+        total = {gone: Fraction(0) for gone in every if gone != own}
+        for i in [i for i, group in enumerate(groups) if group == own]:
+            places = {
+                gone: sum(group != gone for group in groups[:i]) for gone in every if gone != own
+            }
+            weight = oracle.mean(answers[g].sample_weight[p] for g, p in places.items())
+            for gone, place in places.items():
+                total[gone] += weight * (answers[gone].sample_scores[place] or 0)
+        adds[own] = list(total.values())
+    centred = [one - oracle.mean(line) for line in adds.values() for one in line]
+    return Fraction(len(answers) - 1, len(answers)) * sum(one**2 for one in centred)

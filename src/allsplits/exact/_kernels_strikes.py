@@ -36,6 +36,33 @@ def number_strikes(indptr, kinds, tied, n_kinds, of_entry):
 
 
 @njit(nogil=True, cache=True)
+def add_changes(rows, sizes, numbers, changes, hits, squares):
+    """hits[sample] += changes of its entries; squares[column] += their squares, centred.
+
+    Within a row changes are set against their mean over all candidates, or over those of a class
+    if `sizes` has the numbers of samples of several classes. Candidates that have no entry change
+    nothing.
+    """
+    by_class = len(sizes) > 1
+    totals = np.zeros((len(sizes), changes.shape[1]))
+    for i in range(len(rows.own)):
+        for e in range(rows.indptr[i], rows.indptr[i + 1]):
+            scope = rows.labels[e] if by_class else 0
+            sample = numbers[e]
+            for c in range(changes.shape[1]):
+                change = changes[e, c]
+                hits[sample, c] += change
+                squares[c] += change * change
+                totals[scope, c] += change
+        for scope in range(len(sizes)):
+            others = sizes[scope] - (not by_class or rows.own[i] == scope)
+            if others > 0:
+                for c in range(changes.shape[1]):
+                    squares[c] -= totals[scope, c] ** 2 / others
+            totals[scope] = 0.0
+
+
+@njit(nogil=True, cache=True)
 def copy_struck(indptr, tied, rows, struck, new_indptr, entries, new_tied):
     """Write the rows `rows` without the entries `struck` (-1: nothing is taken out).
 

@@ -4,6 +4,8 @@ Every solver goes one way: data → order → part → total → answer. Parts r
 GPU, a cluster); totals stay at the caller.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -35,11 +37,52 @@ class ScoresWithout:
         They are off by no more than this.
     fractions : tuple of tuples of Fraction, or None
         The scores in Fractions, with exact=True.
+    changes : RowChanges or None
+        What the units change in each other's rows.
     """
 
     scores: Floats
     error_bound: Floats
     fractions: tuple[tuple[Fraction, ...], ...] | None = None
+    changes: RowChanges | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RowChanges:
+    """What taking a unit out of the data changes in the rows of each other unit.
+
+    A row adds to the score so and so much; without the unit it adds more or less. Within a row
+    these changes are set against their mean over all units (of a class, under class counts).
+
+    Attributes
+    ----------
+    squares : ndarray of shape (columns,)
+        The sum of the squares of all these changes.
+    rows, units : ndarray of shape (entries,), or None
+        Whose rows they are, and which unit is gone, where they were kept.
+    values : ndarray of shape (entries, columns), or None
+        The changes before a mean is taken off; those that are not there are 0.
+    scopes : ndarray of shape (units,), or None
+        Means are over the units that share a number.
+    """
+
+    squares: Floats
+    rows: NDArray[np.int32] | None = None
+    units: NDArray[np.int32] | None = None
+    values: Floats | None = None
+    scopes: NDArray[np.int32] | None = None
+
+    @classmethod
+    def join(cls, parts: Sequence[RowChanges]) -> RowChanges:
+        """Those of several blocks of rows."""
+        squares = np.sum([part.squares for part in parts], axis=0)
+        if parts[0].values is None:
+            return cls(squares)
+        rows, units, values = (
+            np.concatenate(each)
+            for each in zip(*((part.rows, part.units, part.values) for part in parts), strict=True)
+        )
+        return cls(squares, rows, units, values, parts[0].scopes)
 
 
 @dataclass(frozen=True)

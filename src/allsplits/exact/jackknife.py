@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact.answer import Answer, ScoresWithout, Solver
+from allsplits.exact.answer import Answer, RowChanges, ScoresWithout, Solver
 from allsplits.exact.kernel_types import Rows
 from allsplits.exact.question import Question, own_rows
-from allsplits.exact.strikes import Candidates, Strikes, batches, struck_rows
+from allsplits.exact.strikes import Candidates, Changes, Strikes, batches, struck_rows
 from allsplits.exact.struck_votes import Shortcut, StruckVotes, struck_votes
 from allsplits.orders import NeighborOrder
 
@@ -27,6 +27,8 @@ Codes = NDArray[np.int32]
 
 #: Entries of all lists together that are still valued one by one.
 _MOST_ENTRIES = 2_000_000_000
+#: Changes of single entries that are kept (256 MiB with their places).
+_MOST_KEPT = 1 << 24
 
 
 class _Found(NamedTuple):
@@ -40,6 +42,8 @@ class _Found(NamedTuple):
         Base values of these rows, weighted as they count without a sample of each class.
     own : array of shape (rows, columns)
         The row's own part in the sum of its class.
+    changes : RowChanges
+        The changes one by one.
     doubt : float
         How far a value of these rows may be off.
     """
@@ -47,6 +51,7 @@ class _Found(NamedTuple):
     hits: Floats
     sums: Floats
     own: Floats
+    changes: RowChanges
     doubt: float = 0.0
 
 
@@ -61,13 +66,19 @@ class _Rows:
 
 @dataclass(frozen=True, eq=False)
 class _StruckPart:
-    """What the rows of a block contribute to the scores without each sample."""
+    """What the rows of a block contribute to the scores without each sample.
+
+    `within_classes` tells that changes are set against their mean over samples of a class, `keep`
+    that they are kept one by one.
+    """
 
     votes: StruckVotes
     codes: Codes
     class_sizes: NDArray[np.int64]
     average: bool
     n_columns: int
+    within_classes: bool
+    keep: bool = False
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> _Found:
         shortcut = self.votes.shortcut
@@ -80,7 +91,9 @@ class _StruckPart:
             some = struck_rows(order, numbers, np.full(len(numbers), -1))
             rest = self._list_by_list(replace(some, n_candidates=order.n_candidates), n_threads)
             found.own[mixed] = rest.own
-            found = _Found(found.hits + rest.hits, found.sums + rest.sums, found.own, rest.doubt)
+            changes = RowChanges.join([found.changes, rest.changes])
+            hits, sums = found.hits + rest.hits, found.sums + rest.sums
+            found = _Found(hits, sums, found.own, changes, rest.doubt)
         return found
 
     def _has_mixed_ties(self, order: NeighborOrder) -> NDArray[np.bool_]:
@@ -98,13 +111,30 @@ class _StruckPart:
     ) -> _Found:
         """Rows without ties between classes."""
         some = struck_rows(order, numbers, np.full(len(numbers), -1))
-        own = self.codes[own_rows(some)]
-        rows = Rows(some.indptr, self.codes[some.flat_indices], some.tied, own)
-        given = Candidates(rows, some.flat_indices, self.votes.weights, len(self.codes))
+        given = self._candidates(some, self.codes[own_rows(some)], self.codes[some.flat_indices])
         struck = shortcut.strikes(given, n_threads)
         mine = np.zeros((order.n_samples, self.n_columns))
         mine[numbers] = struck.own
-        return _Found(struck.hits, struck.sums, mine)
+        changes = self._row_changes(some, struck.changes)
+        return _Found(struck.changes.hits, struck.sums, mine, changes)
+
+    def _candidates(self, order: NeighborOrder, own: Codes, labels: Codes) -> Candidates:
+        """Rows of these classes, and the classes of their candidates."""
+        rows = Rows(order.indptr, labels, order.tied, own)
+        sizes = self.class_sizes
+        if not self.within_classes:
+            sizes = sizes.sum(keepdims=True)
+        return Candidates(rows, order.flat_indices, self.votes.weights, sizes, self.keep)
+
+    def _row_changes(self, order: NeighborOrder, found: Changes) -> RowChanges:
+        """The changes of these rows, with their places if they are kept."""
+        if found.kept is None:
+            return RowChanges(found.squares)
+        scopes = self.codes if self.within_classes else np.zeros_like(self.codes)
+        rows = np.arange(len(self.codes), dtype=np.int32)[own_rows(order)]
+        rows = np.repeat(rows, np.diff(order.indptr))
+        units = order.flat_indices.astype(np.int32)
+        return RowChanges(found.squares, rows, units, found.kept, scopes)
 
     def _list_by_list(self, order: NeighborOrder, n_threads: int) -> _Found:
         """Every different list that a strike leaves is valued."""
@@ -126,12 +156,12 @@ class _StruckPart:
             doubt = max(doubt, more)
             counted = weights[of_lists[batch], :, rows.own[here]]
             change[batch] = np.einsum("lpc,lp->lc", values - base[pair_of_list[batch]], counted)
-        found = self._sum_up(rows, pairs, base, unchanged)._replace(doubt=doubt)
-        for c in range(self.n_columns):
-            found.hits[:, c] = np.bincount(
-                order.flat_indices, change[strikes.of_entry, c], len(self.codes)
-            )
-        return found
+        sums, own = self._sum_up(rows, pairs, base, unchanged)
+        given = self._candidates(order, rows.own, rows.candidates)
+        found = Changes(given, self.n_columns)
+        for some in given.batches(self.n_columns):
+            found.add(some, slice(None), change[strikes.of_entry[some.entries]])
+        return _Found(found.hits, sums, own, self._row_changes(order, found), doubt)
 
     def _bases(
         self, rows: _Rows, numbers: NDArray[np.int64], scopes: NDArray[np.int64], n_threads: int
@@ -177,7 +207,7 @@ class _StruckPart:
 
     def _sum_up(
         self, rows: _Rows, pairs: NDArray[np.int64], base: Floats, unchanged: Floats
-    ) -> _Found:
+    ) -> tuple[Floats, Floats]:
         """Sums of base values, and each row's own part in them."""
         weights, n_classes = self.votes.weights, len(self.class_sizes)
         of_class = np.zeros((n_classes, *base.shape[1:]))
@@ -191,7 +221,7 @@ class _StruckPart:
             np.add.at(sums, gone, change)
             mine = gone == rows.own[numbers]
             own[numbers[mine]] += change[mine]
-        return _Found(np.zeros((len(self.codes), self.n_columns)), sums, own)
+        return sums, own
 
 
 class _Without:
@@ -203,6 +233,7 @@ class _Without:
         self._hits = np.zeros((n, n_columns))
         self._sums = np.zeros((n_classes, n_columns))
         self._own: list[Floats] = []
+        self._changes: list[RowChanges] = []
 
     def add(self, found: _Found) -> None:
         """Add what a block found."""
@@ -210,16 +241,21 @@ class _Without:
         self._hits += found.hits
         self._sums += found.sums
         self._own.append(found.own)
+        self._changes.append(found.changes)
 
     def finish(self) -> Answer:
         """Scores without each sample; the answer's own scores are their means."""
         without = self._sums[self._codes] - np.concatenate(self._own) + self._hits
         bound = np.full(without.shape[1], self._bound + self._doubt)
-        return Answer(without.mean(axis=0), bound, without=ScoresWithout(without, bound))
+        found = ScoresWithout(without, bound, changes=RowChanges.join(self._changes))
+        return Answer(without.mean(axis=0), bound, without=found)
 
 
-def solve_without_one(question: Question) -> Solver | None:
-    """Scores without each sample from one pass; None where there is none for law and vote."""
+def solve_without_one(question: Question, *, keep: bool = False) -> Solver | None:
+    """Scores without each sample from one pass; None where there is none for law and vote.
+
+    With `keep` what samples change in each other's rows is kept, if it is not too much.
+    """
     votes = struck_votes(question)
     if votes is None or question.exclusion is not None:
         return None
@@ -231,7 +267,10 @@ def solve_without_one(question: Question) -> Solver | None:
     codes = question.codes if question.n_classes else np.zeros(question.n_samples, dtype=np.int32)
     n_classes = max(question.n_classes, 1)
     sizes = np.bincount(codes, minlength=n_classes)
-    part = _StruckPart(votes, codes, sizes, question.options.average, len(question.columns))
-    depth = min(votes.depth + 1, question.n_samples - 1)
+    n_columns, depth = len(question.columns), min(votes.depth + 1, question.n_samples - 1)
+    keep = keep and question.n_samples * depth * n_columns <= _MOST_KEPT
+    # Changes count alike where it does not matter which class has lost a sample.
+    within = votes.by_class or question.balanced
+    part = _StruckPart(votes, codes, sizes, question.options.average, n_columns, within, keep)
     total = _Without(question, codes, n_classes, votes.bound)
     return Solver(depth, part, total, votes.seconds * (3 + lists), "fewer samples or neighbours")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
-from allsplits.exact.answer import ScoresWithout
+from allsplits.exact.answer import Answer, RowChanges, ScoresWithout
 from allsplits.exact.jackknife import solve_without_one
 from allsplits.exact.masses import Column
 from allsplits.exact.neighbors import Neighbors
@@ -26,21 +26,24 @@ from allsplits.orders.protocol import whole_order
 from allsplits.splits import GroupLaw
 
 
-def scores_without_one(neighbors: Neighbors, question: Question) -> ScoresWithout | None:
+def scores_without_one(
+    neighbors: Neighbors, question: Question, *, keep: bool = False
+) -> ScoresWithout | None:
     """Scores of all columns without each unit; None where law and vote have no such answer.
 
-    Units are the samples, or the groups of a law of whole groups.
+    Units are the samples, or the groups of a law of whole groups. With `keep` what they change in
+    each other's rows is kept, if it is not too much.
     """
     law = question.columns[0].law
     if question.outside:
         # The questions are no samples: nothing is known of other samples from the same source.
         return None
     if not question.options.exact and not isinstance(law, GroupLaw):
-        solver = solve_without_one(question)
+        solver = solve_without_one(question, keep=keep)
         return None if solver is None else run_solver(neighbors, question, solver).without
     if law.kind not in _BY_LEAVING_OUT or question.exclusion is not None:
         return None
-    return _leave_out_each(neighbors, replace(question, want_samples=False))
+    return _leave_out_each(neighbors, replace(question, want_samples=False, want_rows=True))
 
 
 #: Laws whose units can be left out one by one.
@@ -83,7 +86,30 @@ def _leave_out_each(neighbors: Neighbors, question: Question) -> ScoresWithout |
         np.array([answer.scores for answer in answers]),
         np.max([answer.error_bound for answer in answers], axis=0),
         tuple(fractions) if fractions else None,
+        _changes(answers, unit_of),
     )
+
+
+def _changes(answers: list[Answer], unit_of: NDArray[Any]) -> RowChanges:
+    """What each unit changes in the rows of the others, against the mean of all units."""
+    n_units, n = len(answers), len(unit_of)
+    weights, scores = np.full((n_units, n), np.nan), np.zeros((n_units, n, len(answers[0].scores)))
+    for unit, answer in enumerate(answers):
+        if answer.sample_scores is None or answer.sample_weight is None:
+            raise AssertionError("sample scores were asked for")
+        weights[unit, unit_of != unit] = answer.sample_weight
+        scores[unit, unit_of != unit] = np.nan_to_num(answer.sample_scores)
+    counted = scores * np.nanmean(weights, axis=0)[:, None]
+    rows = np.zeros((n_units, n_units, counted.shape[2]))
+    for sample, unit in enumerate(unit_of):
+        rows[:, unit] += counted[:, sample]
+    others = ~np.eye(n_units, dtype=bool)[..., None]
+    mean = rows.sum(axis=0, where=others) / (n_units - 1)
+    values = np.where(others, rows - mean, 0.0)
+    units, of_rows = np.indices((n_units, n_units), dtype=np.int32).reshape(2, -1)
+    squares = np.einsum("urc,urc->c", values, values)
+    scopes = np.zeros(n_units, dtype=np.int32)
+    return RowChanges(squares, of_rows, units, values.reshape(-1, values.shape[2]), scopes)
 
 
 def _without(question: Question, keep: NDArray[np.bool_], unit: int) -> Question:

@@ -6,6 +6,7 @@ follow each other, or are tied, leave the same list, so few lists stand for many
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact._kernels_strikes import copy_struck, number_strikes
+from allsplits.exact._kernels_strikes import add_changes, copy_struck, number_strikes
 from allsplits.exact.kernel_types import Rows
 from allsplits.orders import NeighborOrder
 
@@ -21,6 +22,8 @@ Floats = NDArray[np.float64]
 
 #: Entries of struck rows that are held at once.
 _MOST_ENTRIES = 1 << 22
+#: Changes that are held at once, for entries and columns (32 MiB).
+_MOST_CHANGES = 1 << 22
 
 
 class Candidates(NamedTuple):
@@ -34,13 +37,76 @@ class Candidates(NamedTuple):
         The samples that the entries are.
     weights : array of shape (classes, components, classes)
         What a row counts if a sample of a class (first) is gone, by its own class (last).
-    n_samples : int
+    sizes : array
+        The number of samples; by class where laws are of class counts.
+    keep : bool
+        Whether what striking an entry changes is to be kept.
     """
 
     rows: Rows
     numbers: NDArray[np.int32]
     weights: Floats
-    n_samples: int
+    sizes: NDArray[np.int64]
+    keep: bool = False
+
+    @property
+    def n_samples(self) -> int:
+        """Of all classes."""
+        return int(self.sizes.sum())
+
+    def batches(self, n_columns: int) -> Iterator[Batch]:
+        """Consecutive rows whose changes are held at once."""
+        indptr, labels, tied, own = self.rows
+        most = _MOST_CHANGES // n_columns
+        first = 0
+        while first < len(own):
+            last = int(np.searchsorted(indptr, indptr[first] + most, side="right")) - 1
+            last = max(last, first + 1)
+            lines, entries = slice(first, last), slice(int(indptr[first]), int(indptr[last]))
+            some = Rows(
+                indptr[first : last + 1] - indptr[first], labels[entries], tied[entries], own[lines]
+            )
+            yield Batch(some, lines, entries, np.arange(len(some.labels), dtype=np.int32))
+            first = last
+
+
+class Batch(NamedTuple):
+    """Some rows, where they and their entries are, and the numbers of the entries among them."""
+
+    rows: Rows
+    lines: slice
+    entries: slice
+    numbers: NDArray[np.int32]
+
+
+class Changes:
+    """What striking the entries of rows changes, as it is found: summed up, squared, kept.
+
+    Attributes
+    ----------
+    hits : array of shape (samples, columns)
+        Sums for each sample.
+    squares : array of shape (columns,)
+        Sums of the squares of all entries, centred within rows.
+    kept : array of shape (entries, columns) or None
+    """
+
+    def __init__(self, given: Candidates, n_columns: int) -> None:
+        self._given = given
+        self.hits = np.zeros((given.n_samples, n_columns))
+        self.squares = np.zeros(n_columns)
+        self.kept = np.zeros((len(given.numbers), n_columns)) if given.keep else None
+
+    def add(self, batch: Batch, columns: slice, changes: Floats) -> None:
+        """Add what was found for a batch and columns; each thread has columns of its own."""
+        # Columns side by side in memory.
+        hits, squares = np.zeros((len(self.hits), changes.shape[1])), np.zeros(changes.shape[1])
+        numbers = self._given.numbers[batch.entries]
+        add_changes(batch.rows, self._given.sizes, numbers, changes, hits, squares)
+        self.hits[:, columns] += hits
+        self.squares[columns] += squares
+        if self.kept is not None:
+            self.kept[batch.entries, columns] = changes
 
 
 class Struck(NamedTuple):
@@ -48,25 +114,25 @@ class Struck(NamedTuple):
 
     Attributes
     ----------
-    hits : array of shape (samples, columns)
-        What striking each sample changes in all rows together.
     sums : array of shape (classes, columns)
         What all rows add to the score together if a far sample of a class is gone.
     own : array of shape (rows, columns)
         What each row adds if a sample of its class is gone.
+    changes : Changes
+        What striking samples changes.
     """
 
-    hits: Floats
     sums: Floats
     own: Floats
+    changes: Changes
 
     @classmethod
-    def of_one_law(cls, hits: Floats, bases: Floats, given: Candidates) -> Struck:
+    def of_one_law(cls, changes: Changes, bases: Floats, given: Candidates) -> Struck:
         """From what rows are worth if a sample is gone, whatever its class."""
         own, weights = given.rows.own, given.weights[:, 0]
         of_class = np.zeros((len(weights), bases.shape[1]))
         np.add.at(of_class, own, bases)
-        return cls(hits, weights @ of_class, bases * weights[own, own][:, None])
+        return cls(weights @ of_class, bases * weights[own, own][:, None], changes)
 
 
 @dataclass(frozen=True, eq=False)

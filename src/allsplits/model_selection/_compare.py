@@ -185,7 +185,7 @@ def compare(
     difference = first.score - second.score
     interval = make_interval(
         difference,
-        first.moves.less(second.moves),
+        first.paired_moves().less(second.paired_moves()),
         confidence=level,
         method="combined",
         error_bound=bound,

@@ -178,11 +178,11 @@ class Evaluation(ManyScores):
 
         The score is exact over all splits of *these* samples; other samples would give another one.
         How much, is read off the scores with each sample taken out of the data, computed exactly
-        and for all samples at once (whole groups under laws of groups), and off the spread of the
-        sample scores. The interval was made to cover, and the study `interval_coverage` says how
-        often it does. It knows nothing of a k chosen by the same scores. Episodes and weighted
-        votes cannot take samples out: there the interval comes from the sample scores alone, is
-        too narrow for few neighbours, and says so (`Interval.method`).
+        and for all samples at once (whole groups under laws of groups), less what this counts
+        twice. The study `interval_coverage` says how often the interval covers. It knows nothing of
+        a k chosen by the same scores. Episodes cannot take samples out: there the interval comes
+        from the sample scores alone, is too narrow for few neighbours, and says so
+        (`Interval.method`).
 
         With a fixed test set (`X_test`) the interval holds what *other test samples* might have
         given, the references being these: it comes from the sample scores alone, whatever `method`
@@ -198,8 +198,8 @@ class Evaluation(ManyScores):
             Between 0 and 1.
         method : {"combined", "jackknife", "sample scores"}, default="combined"
             How the variance is estimated. "jackknife" errs on the safe side, "sample scores"
-            (Bayle et al. 2020) on the other; the default is two fifths of the first and three
-            fifths of the second.
+            (Bayle et al. 2020) on the other. The default is the first less what samples change in
+            each other's rows, which it counts twice, and no less than the second.
 
         Returns
         -------
@@ -259,14 +259,25 @@ class Evaluation(ManyScores):
     def _smaller_data(self) -> ScoresWithout | None:
         return None if self.task is None else self.task.without_one()
 
-    @property
+    @cached_property
     def moves(self) -> Moves:
         """What each sample, or group, moves the score by."""
+        if self.task is None or not self.task.options.exact:
+            return self._moves(self._smaller_data)
+        return self._moves(self.task.inexact.without_one())
+
+    def paired_moves(self) -> Moves:
+        """The same with what samples change in each other's rows, for a comparison."""
+        if self.task is None:
+            return self.moves
+        return self._moves(self.task.inexact.without_one(keep=True))
+
+    def _moves(self, without: ScoresWithout | None) -> Moves:
         found = SampleScores.of(
             self.score, self.sample_scores, self.sample_weight, y=self.y, law=self.law,
             scoring=self.scoring,
         )  # fmt: skip
-        return found.moves(self.without_one)
+        return found.moves(without)
 
     def unbiased_variance(self, *, n_cuts: int = 400, random_state: int = 0) -> UnbiasedVariance:
         """An unbiased estimate of the variance of the score over data sets from the same source.

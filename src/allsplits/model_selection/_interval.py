@@ -20,13 +20,30 @@ test error*, arXiv 2007.12671). Where classes count equally sᵢ is set against 
 deviations of a group are summed. It does not see that a sample also moves the scores of those it
 is a neighbour of, and is too narrow for few neighbours.
 
-**Combined**, the default: two fifths of the first and three fifths of the second. The share, and
-what follows, were chosen by coverage (studies/interval_coverage.md). Few samples may make up most
-of the variance (a rare class), so the quantile is Student's with Satterthwaite's degrees of
-freedom. A score between 0 and 1 gets Wilson's interval, with as many independent draws as its
-variance stands for and no more than there are samples: it stays within 0 and 1, and has a width
-where every sample is always right. The difference of two such scores has at least the variance of
-one sample for either side, so that two that agree on all samples have a width as well.
+**Combined**, the default. The jackknife counts what several samples do together once for each of
+them; a score has it once. Most of that is what a sample changes in the rows of the others, its
+neighbours: with s₍ⱼ₎ᵢ, what row i adds to the score without sample j, and s₍·₎ᵢ, the mean over j
+(over samples of a class where it matters which class has lost one),
+
+    (n-1)/n Σ_(i≠j) (s₍ⱼ₎ᵢ - s₍·₎ᵢ)²
+
+is what pairs of a question and a neighbour add to the jackknife a second time, and larger sets once
+for each neighbour. The strikes have these changes anyway. The combined variance is the jackknife's
+less this sum, but not less than that of the sample scores, which have the whole variance of each
+single score. What two neighbours do together in many rows is still counted twice, so it stays
+on the safe side.
+
+Scores, differences and standings have this one rule. Of a difference the changes are those of the
+first less those of the second; where they are too many to be kept, the difference of their norms
+stands for them, which is less and therefore safe.
+
+Few samples may make up most of the variance (a rare class), so the quantile is Student's with
+Satterthwaite's degrees of freedom. A score between 0 and 1 gets Wilson's interval, with as many
+independent draws as its variance stands for; but the variance is not taken to be less than that of
+one sample, or of independent draws if that is less still. So the interval stays within 0 and 1, and
+has a width where every sample is always right. The difference of two such scores has at least the
+variance of one sample for either side, so that two that agree on all samples have a width as well.
+How often all of this covers is in studies/interval_coverage.md.
 
 Laws and votes that have no jackknife (episodes) have sample scores alone, and say so. None of them
 knows of a k that was chosen by the same scores.
@@ -46,10 +63,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
+from scipy.sparse import coo_array, csr_array
+from scipy.special import stdtrit
 
 from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_choice, check_fraction
+from allsplits.exact import ScoresWithout
 from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -110,9 +129,6 @@ class Interval:
 _ROUNDING = 1e-12
 #: How the variance is estimated.
 METHODS = ("combined", "jackknife", "sample scores")
-#: The jackknife's part of the combined variance; more where many are compared at once, and the
-#: best of them is chosen by the same scores (studies/compare_coverage.md).
-JACKKNIFE, JACKKNIFE_OF_MANY = 0.4, 2 / 3
 
 
 class Moves(NamedTuple):
@@ -129,8 +145,11 @@ class Moves(NamedTuple):
         What each unit counts in a score from 0 to 1; all 0 for a score without such a scale.
     least_variance : float
         Of a difference: the variance is not less. 0 for a score.
-    jackknife_share : float
-        The jackknife's part of the combined variance.
+    counted_twice : float
+        What the jackknife counts for both units of a pair: the squares of what units change in each
+        other's rows.
+    changes : Together or None
+        What units change in each other's rows, where it was kept.
     """
 
     jackknife: Floats | None
@@ -138,7 +157,8 @@ class Moves(NamedTuple):
     unit: str
     weights: Floats
     least_variance: float = 0.0
-    jackknife_share: float = JACKKNIFE
+    counted_twice: float = 0.0
+    changes: Together | None = None
 
     def less(self, other: Moves) -> Moves:
         """The moves of a difference.
@@ -152,8 +172,33 @@ class Moves(NamedTuple):
             self.sample_scores - other.sample_scores,
             self.unit,
             self.weights,
-            2 * _sum_of_squares(self.weights) / len(self.weights),
+            2 * self.one_unit,
+            self._counted_twice_in_difference(other),
         )
+
+    @property
+    def one_unit(self) -> float:
+        """The variance of a unit of middling weight, wholly right or wrong."""
+        return _sum_of_squares(self.weights) / len(self.weights)
+
+    @property
+    def both(self) -> Floats:
+        """The moves of both kinds, one after the other."""
+        parts = (
+            [self.sample_scores] if self.jackknife is None else [self.jackknife, self.sample_scores]
+        )
+        return np.concatenate(parts)
+
+    @property
+    def together(self) -> float:
+        """The sum of the squares of all moves."""
+        return _sum_of_squares(self.both)
+
+    def _counted_twice_in_difference(self, other: Moves) -> float:
+        """At least the difference of the norms, where single changes were not kept."""
+        if self.changes is None or other.changes is None:
+            return float((sqrt(self.counted_twice) - sqrt(other.counted_twice)) ** 2)
+        return self.changes.less(other.changes).squares
 
     def spread(self, method: str) -> Spread:
         """Variance and degrees of freedom by a method, or by sample scores if there is no other."""
@@ -168,8 +213,36 @@ class Moves(NamedTuple):
         if method == "jackknife":
             return Spread(safe, freedom)
         tight = _sum_of_squares(self.sample_scores)
-        share = self.jackknife_share
-        return Spread(share * safe + (1 - share) * tight, freedom)
+        return Spread(max(safe - self.counted_twice, tight), freedom)
+
+
+class Together(NamedTuple):
+    """What units change in each other's rows.
+
+    Attributes
+    ----------
+    changes : sparse array of shape (units, units)
+        By a unit (column) in the rows of another one (row).
+    scopes : ndarray of shape (units,)
+        Within a row changes are set against their mean over all units with the same number.
+    """
+
+    changes: csr_array
+    scopes: NDArray[np.int32]
+
+    def less(self, other: Together) -> Together:
+        """Of a difference."""
+        return self._replace(changes=self.changes - other.changes)
+
+    @property
+    def squares(self) -> float:
+        """The sum of the squares, each row centred."""
+        n, n_scopes = len(self.scopes), int(self.scopes.max()) + 1
+        member = csr_array((np.ones(n), (np.arange(n), self.scopes)), shape=(n, n_scopes))
+        totals = (self.changes @ member).toarray()
+        others = np.tile(np.bincount(self.scopes, minlength=n_scopes), (n, 1))
+        others[np.arange(n), self.scopes] -= 1
+        return _sum_of_squares(self.changes.data) - float(np.sum(totals**2 / np.maximum(others, 1)))
 
 
 class Spread(NamedTuple):
@@ -244,16 +317,26 @@ class SampleScores(NamedTuple):
         labels = y if classes_count_equally else None
         return cls(score, scores, weight, labels, groups, has_scale, law.outside)
 
-    def moves(self, without_one: Floats | None) -> Moves:
-        """What each unit moves the score by; `without_one` are the scores without each unit."""
+    def moves(self, without: ScoresWithout | None, column: int = 0) -> Moves:
+        """What each unit moves the score by, from the scores without each unit."""
         deviations = self._deviations()
-        return Moves(
-            None if without_one is None else jackknife_moves(without_one),
+        found = Moves(
+            None if without is None else jackknife_moves(without.scores[:, column]),
             self._by_unit(deviations),
             self._unit,
             # Of a score without a scale from 0 to 1 nothing is known beforehand.
             self._by_unit(self.weight if self.has_scale else np.zeros_like(self.weight)),
         )
+        changes = None if without is None else without.changes
+        if changes is None:
+            return found
+        n = len(found.sample_scores)
+        twice = (n - 1) / n * float(changes.squares[column])
+        if changes.values is None or changes.scopes is None:
+            return found._replace(counted_twice=twice)
+        entries = sqrt((n - 1) / n) * changes.values[:, column], (changes.rows, changes.units)
+        matrix = coo_array(entries, shape=(n, n)).tocsr()
+        return found._replace(counted_twice=twice, changes=Together(matrix, changes.scopes))
 
     @property
     def _unit(self) -> str:
@@ -300,10 +383,12 @@ def make_interval(
     if n_units < 3:
         raise InvalidInputError(f"an interval needs at least 3 {moves.unit}; got {n_units}")
     spread = moves.spread(method)
-    quantile = float(student.ppf(0.5 + level / 2, spread.freedom))
+    quantile = float(stdtrit(spread.freedom, 0.5 + level / 2))
     low, high = score_limits(scoring)
     if (low, high) == (0.0, 1.0):
-        ends = _wilson(min(max(estimate, 0.0), 1.0), spread.variance, quantile, n_units)
+        p = min(max(estimate, 0.0), 1.0)
+        least = min(p * (1 - p) / n_units, moves.one_unit)
+        ends = _wilson(p, max(spread.variance, least), quantile, n_units)
     else:
         reach = quantile * sqrt(spread.variance)
         ends = estimate - reach, estimate + reach
@@ -320,10 +405,8 @@ def make_interval(
 
 
 def _wilson(p: float, variance: float, quantile: float, n_units: int) -> tuple[float, float]:
-    """Wilson's interval of a share with this variance, for at most `n_units` draws."""
-    draws = float(n_units)
-    if variance * n_units > p * (1 - p) > _ROUNDING:
-        draws = p * (1 - p) / variance
+    """Wilson's interval of a share with this variance; `n_units` draws at the ends of the scale."""
+    draws = p * (1 - p) / variance if p * (1 - p) > _ROUNDING else float(n_units)
     extra = quantile**2 / draws
     middle = (p + extra / 2) / (1 + extra)
     reach = sqrt(extra * (p * (1 - p) + extra / 4)) / (1 + extra)

@@ -14,11 +14,11 @@ candidates j that are tied for first, but not above 0; alone in first place it s
 is behind has 0 as its upper end.
 
 The differences to one b are strongly correlated, so dⱼ(b) comes from their joint distribution.
-Every sample moves all scores at once (`Moves`); the squares and products of the moves are the
-covariance of the scores, the same mixture of jackknife and sample scores as in
-`Evaluation.interval`. Normal draws with this covariance (2¹⁵ scrambled Sobol points with a fixed
-seed) give the level u that the largest of the differences, in units of its se, keeps to with the
-given confidence; dⱼ(b) is Student's quantile at u with the degrees of freedom of the difference.
+Every sample moves all scores at once (`Moves`); the products of the moves of both kinds, jackknife
+and sample scores, say which differences go together. Normal draws with these correlations (2¹⁵
+scrambled Sobol points with a fixed seed) give the level u that the largest of the differences, in
+units of its se, keeps to with the given confidence; dⱼ(b) is Student's quantile at u with the
+degrees of freedom of the difference, and se(b, j) that of `compare` for two.
 How often all intervals cover is in studies/compare_coverage.md.
 """
 
@@ -38,7 +38,7 @@ from scipy.stats import t as student
 
 from allsplits._frames import DataFrame, make_frame
 from allsplits.model_selection._evaluation import Evaluation
-from allsplits.model_selection._interval import JACKKNIFE_OF_MANY, Interval, Moves
+from allsplits.model_selection._interval import Interval, Moves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -171,8 +171,7 @@ class _Pairs(NamedTuple):
     error, freedom : ndarray
         Its standard error, and the degrees of freedom of that.
     seen : ndarray
-        The standard error that the samples show: less where they hardly part the two, 0 where they
-        do not.
+        How far the moves of the two are apart, 0 where the samples do not part them.
     """
 
     difference: Floats
@@ -194,7 +193,7 @@ def make_standings(
 
 def _moves(evaluations: Sequence[Evaluation]) -> list[Moves]:
     """What each unit moves the scores by: all by the jackknife as well, or none."""
-    moves = [one.moves for one in evaluations]
+    moves = [one.paired_moves() for one in evaluations]
     if all(one.jackknife is not None for one in moves):
         return moves
     return [one._replace(jackknife=None) for one in moves]
@@ -205,12 +204,12 @@ def _pairs(evaluations: Sequence[Evaluation], moves: Sequence[Moves]) -> _Pairs:
     bounds = np.array([one.error_bound for one in evaluations])
     m = len(moves)
     error, seen, freedom = np.zeros((m, m)), np.zeros((m, m)), np.ones((m, m))
-    alone = [sqrt(one.spread("combined").variance) for one in moves]
+    alone = [sqrt(one.together) for one in moves]
     for i in range(m):
         for j in range(i):
-            between = moves[i].less(moves[j])._replace(jackknife_share=JACKKNIFE_OF_MANY)
+            between = moves[i].less(moves[j])
             found = between.spread("combined")
-            shown = sqrt(between._replace(least_variance=0.0).spread("combined").variance)
+            shown = sqrt(between.together)
             freedom[i, j] = freedom[j, i] = found.freedom
             error[i, j] = error[j, i] = sqrt(found.variance)
             if shown > _ROUNDING * max(alone[i], alone[j]):
@@ -220,13 +219,8 @@ def _pairs(evaluations: Sequence[Evaluation], moves: Sequence[Moves]) -> _Pairs:
 
 def _quantiles(moves: Sequence[Moves], pairs: _Pairs, confidence: float) -> Floats:
     """Entry (i, j): how many standard errors j may be off if i is best, for all j at once."""
-    parts = [np.column_stack([one.sample_scores for one in moves])]
-    if moves[0].jackknife is not None:
-        safe = np.column_stack([one.jackknife for one in moves])  # type: ignore[misc]
-        share = JACKKNIFE_OF_MANY
-        parts = [sqrt(share) * safe, sqrt(1 - share) * parts[0]]
-    # The covariance of the scores is root'root.
-    root = np.linalg.qr(np.concatenate(parts), mode="r")
+    # Which differences go together is read off both kinds of moves: covariances are root'root.
+    root = np.linalg.qr(np.column_stack([one.both for one in moves]), mode="r")
     m = len(moves)
     normals = _normal_draws(len(root) + m)
     together, apart = normals[:, m:] @ root, normals[:, :m]

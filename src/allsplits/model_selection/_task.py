@@ -273,10 +273,11 @@ class Task:
         """What the estimator's k scores under the law."""
         return self.ask([Column(self.n_neighbors, self.law)])
 
-    def without_one(self) -> ScoresWithout | None:
+    def without_one(self, *, keep: bool = False) -> ScoresWithout | None:
         """The score of the estimator's k without each sample (or group) in turn.
 
-        None where law, vote or score have no such pass.
+        None where law, vote or score have no such pass. With `keep` what these change in each
+        other's rows is kept, for comparisons.
         """
         if not self.scoring.is_plain:
             return None
@@ -284,21 +285,29 @@ class Task:
         # Loaded when it is asked for: a first evaluation does without.
         from allsplits.exact.leaving_out import scores_without_one
 
-        return scores_without_one(self.neighbors, question)
+        return scores_without_one(self.neighbors, question, keep=keep)
 
-    def moves(self, columns: Sequence[Column]) -> list[Moves]:
+    @property
+    def inexact(self) -> Task:
+        """The same task without Fractions."""
+        return replace(self, options=replace(self.options, exact=False))
+
+    def moves(self, columns: Sequence[Column], *, keep: bool = False) -> list[Moves]:
         """What each sample (or group) moves the score of each column by.
 
+        With `keep` what they change in each other's rows is kept, for comparisons.
         Columns that share a law (a curve over k) share the passes, all share the search.
         """
         self.neighbors.expect()
         found: dict[int, Moves] = {}
         for law in dict.fromkeys(column.law for column in columns):
             places = [c for c, column in enumerate(columns) if column.law == law]
-            found.update(zip(places, self._moves_of_law([columns[c] for c in places]), strict=True))
+            found.update(
+                zip(places, self._moves_of_law([columns[c] for c in places], keep), strict=True)
+            )
         return [found[c] for c in range(len(columns))]
 
-    def _moves_of_law(self, columns: list[Column]) -> list[Moves]:
+    def _moves_of_law(self, columns: list[Column], keep: bool) -> list[Moves]:
         # Loaded when it is asked for: a first evaluation does without.
         from allsplits.exact.leaving_out import scores_without_one
 
@@ -308,12 +317,13 @@ class Task:
         [answer] = solve(self.neighbors, replace(question, want_rows=True))
         if answer.sample_scores is None or answer.sample_weight is None:
             raise AssertionError("sample scores were asked for")
-        without = scores_without_one(self.neighbors, question)
+        options = replace(self.options, exact=False)
+        without = scores_without_one(self.neighbors, replace(question, options=options), keep=keep)
         return [
             SampleScores.of(
                 float(answer.scores[c]), answer.sample_scores[:, c], answer.sample_weight,
                 y=self.asked.y, law=column.law, scoring=self.scoring.name,
-            ).moves(None if without is None else without.scores[:, c])
+            ).moves(without, c)
             for c, column in enumerate(columns)
         ]  # fmt: skip
 
@@ -382,6 +392,7 @@ class Task:
                 check_equal_votes(self.scores)
         if len(self.scores) > 1 or not self.scoring.is_plain:
             return [curve_of_all(task, "n_neighbors", ks, columns) for task in tasks]
+        self.neighbors.keep_if_small()
         answers = solve(self.neighbors, *(task.ask(columns) for task in tasks))
         return [
             task.curve("n_neighbors", ks, answer, columns)

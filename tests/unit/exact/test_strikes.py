@@ -7,8 +7,8 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import Bernoulli, ClassCounts, FixedSize, evaluate, order_neighbors
+from allsplits.exact import strikes
 from allsplits.exact.jackknife import _StruckPart
-from allsplits.exact.laws.fixed_size import strikes
 from allsplits.exact.strikes import Strikes, struck_rows
 
 

@@ -44,7 +44,8 @@ def test_a_comparison_pairs_the_samples(three, twenty):
     assert found.interval.estimate == found.difference
     without = three.without_one - twenty.without_one
     safe = 149 / 150 * np.sum((without - without.mean()) ** 2)
-    expected = sqrt((2 * safe + 3 * np.var(differences) / 150) / 5)
+    twice = three.paired_moves().less(twenty.paired_moves()).counted_twice
+    expected = sqrt(max(safe - twice, np.var(differences) / 150))
     assert found.interval.standard_error == pytest.approx(expected, rel=1e-9)
     np.testing.assert_array_equal(found.sample_differences, differences)
     assert found.n_better == np.sum(differences > 1e-12)
@@ -58,18 +59,18 @@ def test_the_scores_without_each_sample_are_those_of_smaller_data(k):
     tables = [rng.normal(size=(24, 2)) for _ in range(2)]
     knn = KNeighborsClassifier(k)
     found = compare(*(evaluate(knn, X, y, cv=FixedSize(16)) for X in tables))
-    smaller = [
-        [
-            evaluate(knn, np.delete(X, i, 0), np.delete(y, i), cv=FixedSize(15)).score
-            for i in range(24)
-        ]
-        for X in tables
-    ]
-    without = np.subtract(*smaller)
+    rows = np.full((2, 24, 24), np.nan)
+    for t, X in enumerate(tables):
+        for i in range(24):
+            smaller = evaluate(knn, np.delete(X, i, 0), np.delete(y, i), cv=FixedSize(15))
+            rows[t, i, np.arange(24) != i] = smaller.sample_scores / 23
+    changes = rows[0] - rows[1]
+    without = np.nansum(changes, axis=1)
+    twice = 23 / 24 * np.nansum((changes - np.nanmean(changes, axis=0)) ** 2)
     safe = 23 / 24 * np.sum((without - without.mean()) ** 2)
     tight = np.var(found.sample_differences) / 24
-    combined = sqrt((2 * safe + 3 * tight) / 5)
-    assert found.interval.standard_error == pytest.approx(combined, rel=1e-6)
+    assert safe - twice > tight
+    assert found.interval.standard_error == pytest.approx(sqrt(safe - twice), rel=1e-6)
 
 
 def test_pairing_is_sharper_than_two_intervals(three, twenty):
@@ -138,20 +139,21 @@ def by_hand(evaluations, confidence, n_draws=1_000_000):
     safe = sqrt((n - 1) / n) * (safe - safe.mean(axis=1, keepdims=True))
     tight = np.array([one.sample_scores for one in evaluations])
     tight = (tight - tight.mean(axis=1, keepdims=True)) / n
-    covariance = (2 * safe @ safe.T + tight @ tight.T) / 3
+    both = np.concatenate([safe, tight], axis=1)
+    covariance = both @ both.T
     drawn = np.random.default_rng(5).multivariate_normal(np.zeros(m), covariance, n_draws)
     reach = np.zeros((m, m))
     for i in range(m):
         others = [j for j in range(m) if j != i]
-        error = np.sqrt(
+        apart = np.sqrt(
             [covariance[i, i] + covariance[j, j] - 2 * covariance[i, j] for j in others]
         )
-        largest = np.max((drawn[:, others] - drawn[:, [i]]) / error, axis=1)
+        largest = np.max((drawn[:, others] - drawn[:, [i]]) / apart, axis=1)
         level = norm.cdf(np.quantile(largest, confidence))
-        for j, e in zip(others, error, strict=True):
-            d = safe[i] - safe[j]
+        for j in others:
+            d, error = safe[i] - safe[j], compare(evaluations[i], evaluations[j]).interval
             freedom = 2 * np.sum(d**2) ** 2 / (np.sum(d**4) - np.sum(d**2) ** 2 / n)
-            reach[i, j] = student.ppf(level, max(2, freedom)) * max(e, sqrt(2) / n)
+            reach[i, j] = student.ppf(level, max(2, freedom)) * error.standard_error
     upper = [min(scores[i] - scores[j] + reach[i, j] for j in range(m) if j != i) for i in range(m)]
     tied = [u >= 0 for u in upper]
     lower = [

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 from sklearn.datasets import load_diabetes
-from sklearn.model_selection import KFold, LeaveOneGroupOut, LeaveOneOut
+from sklearn.model_selection import KFold, LeaveOneGroupOut, LeaveOneOut, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import ClassCounts, Episodes, Interval, compare, evaluate
+from allsplits import ClassCounts, Episodes, FixedSize, Interval, compare, evaluate
 from allsplits.model_selection._interval import METHODS
 from unit.refused import refused
 
@@ -29,8 +29,9 @@ def test_three_methods_and_how_they_are_combined(three):
     safe = sqrt(149 / 150 * np.sum((three.without_one - three.without_one.mean()) ** 2))
     assert three.interval(method="sample scores").standard_error == pytest.approx(tight, rel=1e-9)
     assert three.interval(method="jackknife").standard_error == pytest.approx(safe, rel=1e-9)
-    both = sqrt((2 * safe**2 + 3 * tight**2) / 5)
-    assert three.interval().standard_error == pytest.approx(both, rel=1e-9)
+    twice = three.moves.counted_twice
+    assert 0 < twice < safe**2 - tight**2
+    assert three.interval().standard_error == pytest.approx(sqrt(safe**2 - twice), rel=1e-9)
     assert [three.interval(method=m).method for m in METHODS] == list(METHODS)
     refused(lambda: three.interval(method="bootstrap"), "method", "jackknife", "bootstrap")
 
@@ -42,7 +43,7 @@ def test_a_share_has_wilsons_interval_by_hand(three):
     fourth = np.sum(moves**4) - np.sum(moves**2) ** 2 / 150
     quantile = student.ppf(0.975, 2 * np.sum(moves**2) ** 2 / fourth)
     p = three.score
-    draws = min(150, p * (1 - p) / interval.standard_error**2)
+    draws = p * (1 - p) / interval.standard_error**2
     for end in interval:
         assert (p - end) ** 2 == pytest.approx(quantile**2 * end * (1 - end) / draws, rel=1e-6)
 
@@ -54,6 +55,43 @@ def test_where_every_sample_is_always_right_the_interval_has_a_width():
     quantile = student.ppf(0.975, 39)
     assert sure.interval().low == pytest.approx(40 / (40 + quantile**2), abs=1e-9)
     assert sure.interval().high == 1.0
+
+
+def test_the_combined_variance_is_not_less_than_that_of_the_sample_scores(twenty):
+    """Many voters: what is counted twice is most of the jackknife."""
+    moves = twenty.moves._replace(counted_twice=float(np.sum(twenty.moves.jackknife**2)))
+    assert moves.spread("combined").variance == np.sum(moves.sample_scores**2)
+
+
+def test_a_score_in_the_middle_may_stand_for_more_draws_than_samples():
+    """Half of the samples in training: sample scores are averages, and vary less than draws."""
+    rng = np.random.default_rng(8)
+    y = np.arange(80) % 2
+    found = evaluate(KNeighborsClassifier(15), rng.normal(size=(80, 9)), y, cv=FixedSize(40))
+    p, interval = found.score, found.interval()
+    assert interval.standard_error**2 < p * (1 - p) / 80
+    draws = p * (1 - p) / interval.standard_error**2
+    quantile = student.ppf(0.975, found.moves.spread("jackknife").freedom)
+    for end in interval:
+        assert (p - end) ** 2 == pytest.approx(quantile**2 * end * (1 - end) / draws, rel=1e-6)
+
+
+def test_fractions_have_the_same_interval(iris):
+    X, y = iris[0][::6], iris[1][::6]
+    options = {"estimator": KNeighborsClassifier(2), "X": X, "y": y, "cv": KFold(5)}
+    exact, inexact = (evaluate(**options, exact=e).interval() for e in (True, False))
+    assert list(exact) == pytest.approx(list(inexact), abs=1e-12)
+
+
+def test_the_order_of_the_samples_does_not_matter():
+    """Ties and duplicates in both classes."""
+    rng = np.random.default_rng(1)
+    X, y = rng.integers(0, 4, size=(40, 2)), rng.integers(0, 3, 40)
+    turned = rng.permutation(40)
+    for cv in (FixedSize(20), StratifiedKFold(3)):
+        one = evaluate(KNeighborsClassifier(3), X, y, cv=cv).interval()
+        other = evaluate(KNeighborsClassifier(3), X[turned], y[turned], cv=cv).interval()
+        assert list(one) == pytest.approx(list(other), abs=1e-9)
 
 
 def test_more_confidence_is_wider(three):
@@ -160,3 +198,51 @@ def test_the_interval_covers_as_often_as_it_says_for_a_stable_vote():
     ]
     covered = np.mean([0.8 in one.interval(0.9, method="sample scores") for one in drawn])
     assert abs(covered - 0.9) < 4 * sqrt(0.9 * 0.1 / runs)
+
+
+# ------------------------------------------------------------------ too little of something
+
+
+def test_fewer_than_three_samples_or_groups_are_refused():
+    X, y = [[0.0], [1.0]], [0, 1]
+    two = [evaluate(KNeighborsClassifier(1), X, y, cv=LeaveOneOut()) for _ in range(2)]
+    refused(two[0].interval, "at least 3 samples", "got 2")
+    refused(lambda: compare(*two), "at least 3 samples", "got 2")
+    X, y, groups = np.arange(6.0)[:, None], [0, 1] * 3, [0, 0, 0, 1, 1, 1]
+    two_groups = evaluate(
+        KNeighborsClassifier(1), X, y, cv=LeaveOneGroupOut(), groups=groups
+    )  # fmt: skip
+    refused(two_groups.interval, "at least 3 groups", "got 2")
+
+
+def test_groups_of_one_are_samples():
+    rng = np.random.default_rng(4)
+    X, y = rng.integers(0, 5, size=(20, 2)), rng.integers(0, 3, 20)
+    options = {"estimator": KNeighborsClassifier(3), "X": X, "y": y}
+    groups = evaluate(**options, cv=LeaveOneGroupOut(), groups=np.arange(20))
+    samples = evaluate(**options, cv=LeaveOneOut())
+    np.testing.assert_allclose(groups.without_one, samples.without_one, rtol=0, atol=1e-12)
+    assert list(groups.interval()) == pytest.approx(list(samples.interval()), abs=1e-9)
+    assert groups.interval().unit == "samples"
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy"])
+@pytest.mark.parametrize("cv", [FixedSize(8), ClassCounts({0: 4, 1: 4, 2: 1})], ids=str)
+def test_a_class_that_vanishes_with_its_only_sample(cv, scoring):
+    """Its sample is taken out like any other; what is left has one class less."""
+    X, y = np.arange(13.0)[:, None], np.array([0, 1] * 6 + [2])
+    found = evaluate(KNeighborsClassifier(3), X, y, cv=cv, scoring=scoring)
+    assert np.isfinite(found.without_one).all()
+    assert found.interval().method == "combined"
+    assert found.interval().low < found.score < found.interval().high
+
+
+def test_too_many_changes_to_be_kept_leave_the_difference_of_the_norms(monkeypatch, three, twenty):
+    """Less is taken off, so that the interval of a difference is wider."""
+    kept = compare(three, twenty).interval
+    monkeypatch.setattr("allsplits.exact.jackknife._MOST_KEPT", 0)
+    bound = compare(three, twenty).interval
+    moves = three.paired_moves().less(twenty.paired_moves())
+    norms = sqrt(three.moves.counted_twice), sqrt(twenty.moves.counted_twice)
+    assert moves.counted_twice == pytest.approx((norms[0] - norms[1]) ** 2)
+    assert bound.standard_error > kept.standard_error

@@ -19,7 +19,6 @@ from allsplits.exact.laws.class_counts.draws import Pools
 from allsplits.exact.laws.class_counts.race import RaceVote
 from allsplits.exact.laws.class_counts.vote import ClassCountsVote
 from allsplits.exact.question import own_rows
-from allsplits.exact.strikes import Candidates
 from allsplits.orders import NeighborOrder
 
 Floats = NDArray[np.float64]
@@ -94,11 +93,9 @@ class RaceInfluences:
         own, gone = codes[own_rows(order)], codes[order.flat_indices]
         row_of = np.repeat(np.arange(len(own)), np.diff(order.indptr))
         rows = Rows(order.indptr, gone, order.tied, own)
-        # Every entry is a sample of its own: what striking it changes is found entry by entry.
-        each = Candidates(rows, np.arange(len(gone), dtype=np.int32), self.shares, len(gone))
-        bases, hits = self.race.by_row(each)
+        bases, changes = self.race.by_row(rows, self.shares)
         whole, far = votes.whole(order, n_threads), bases[..., 0]
-        entries = whole[row_of] - far[row_of, gone] - hits[:, 0]
+        entries = whole[row_of] - far[row_of, gone] - changes[:, 0]
         found = RowInfluences(
             entries * votes.factors[own[row_of], gone], (whole[:, None] - far) * votes.factors[own]
         )

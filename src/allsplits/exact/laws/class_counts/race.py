@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_draws import hypergeometric_table
+from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.class_counts._kernels_race import (
     Mixes,
     Races,
@@ -16,7 +17,7 @@ from allsplits.exact.laws.class_counts._kernels_race import (
     race_work,
 )
 from allsplits.exact.laws.class_counts.draws import Pools
-from allsplits.exact.strikes import Candidates, Struck
+from allsplits.exact.strikes import Candidates, Changes, Struck
 
 Floats = NDArray[np.float64]
 
@@ -40,32 +41,34 @@ class RaceVote:
 
     def strikes(self, given: Candidates, n_threads: int) -> Struck:
         """Columns are shared between threads."""
-        step = max(1, -(-len(self.ks) // n_threads))
-        parts = [replace(self, ks=self.ks[c : c + step]) for c in range(0, len(self.ks), step)]
-        found: list[Struck] = [None] * len(parts)  # type: ignore[list-item]
+        n_columns = len(self.ks)
+        step = max(1, -(-n_columns // n_threads))
+        sums, own = np.zeros((2, n_columns)), np.zeros((len(given.rows.own), n_columns))
+        found = Changes(given, n_columns)
 
         def run(start: int, stop: int) -> None:
-            for part in range(start, stop):
-                found[part] = parts[part]._strikes(given)
+            for first in range(start, stop, step):
+                here = slice(first, min(first + step, stop))
+                some = replace(self, ks=self.ks[here])
+                for batch in given.batches(len(some.ks)):
+                    bases, changes = some.by_row(batch.rows, given.weights)
+                    sums[:, here] += bases.sum(axis=0)
+                    own[batch.lines, here] = bases[np.arange(len(bases)), batch.rows.own]
+                    found.add(batch, here, changes)
 
-        map_row_ranges(run, len(parts), n_threads, smallest=1)
-        return Struck(*(np.concatenate(each, axis=-1) for each in zip(*found, strict=True)))
+        map_row_ranges(run, n_columns, n_threads, smallest=step)
+        return Struck(sums, own, found)
 
-    def _strikes(self, given: Candidates) -> Struck:
-        bases, hits = self.by_row(given)
-        own = bases[np.arange(len(bases)), given.rows.own]
-        return Struck(hits, bases.sum(axis=0), own)
+    def by_row(self, rows: Rows, weights: Floats) -> tuple[Floats, Floats]:
+        """(what rows add if a far sample of each class is gone, what striking entries changes).
 
-    def by_row(self, given: Candidates) -> tuple[Floats, Floats]:
-        """(what each row adds if a far sample of each class is gone, what strikes change).
-
-        Shapes are (rows, 2, columns) and (samples, columns).
+        Shapes are (rows, 2, columns) and (entries, columns).
         """
-        rows, numbers, weights, n_samples = given
         longest = int(np.diff(rows.indptr).max(initial=0))
         races, mix = self._races()
         bases = np.zeros((len(rows.own), 2, len(self.ks)))
-        hits = np.zeros((n_samples, len(self.ks)))
+        changes = np.zeros((len(rows.labels), len(self.ks)))
+        numbers = np.arange(len(rows.labels), dtype=np.int32)
         work = race_work(longest, len(races))
         for component in range(self.pools.trains.shape[1]):
             tables = tuple(self._tables(own, component, longest, races) for own in (0, 1))
@@ -74,14 +77,14 @@ class RaceVote:
             counted = _counted(weights[:, component])
             counts = mix[:, None] * counted[:, :, None, None]
             race_strikes(
-                rows, numbers, tables, Mixes(self._pairs(races), counts), of_races, hits, work
+                rows, numbers, tables, Mixes(self._pairs(races), counts), of_races, changes, work
             )
             pairs = self._pairs(races)
             for gone in (0, 1):
                 other = (rows.own != gone).astype(np.intp)
                 each = of_races[np.arange(len(rows.own)), 1 + other][:, pairs] * mix[rows.own]
                 bases[:, gone] += each.sum(axis=2) * counted[rows.own, other][:, None]
-        return bases, hits
+        return bases, changes
 
     def _races(self) -> tuple[list[tuple[int, int]], Floats]:
         """The races (h, g) that decide the votes, and what the two of a vote count, by own class.

@@ -125,11 +125,10 @@ def _meet_one(c, met, n_present):
 def strike_classes(rows, part, votes, met, work, sums, bases, changes):
     """changes[entry] = what a row is worth without the entry, less bases[row]: without a far one.
 
-    `part` are the first row, the end, and the row whose entries come first in `changes`. Line p of
-    sums[p, j] is for the class that is met as the p-th, the last one for the complete row;
-    met.group is the place of each class.
+    `part` are the first row and the end. Line p of sums[p, j] is for the class that is met as the
+    p-th, the last one for the complete row; met.group is the place of each class.
     """
-    start, stop, first_row = part
+    start, stop = part
     depth = votes.columns.masses.shape[1] - 1
     nearer = sums[-1]
     for i in range(start, stop):
@@ -154,7 +153,7 @@ def strike_classes(rows, part, votes, met, work, sums, bases, changes):
             for j in range(last - 1, -1, -1):
                 sums[p, j] += sums[p, j + 1]
         before = np.zeros(len(base))
-        entry = rows.indptr[i] - rows.indptr[first_row]
+        entry = rows.indptr[i]
         for r in range(1, last + 1):
             before += nearer[r - 1]
             p = met.group[labels[r - 1]]

@@ -49,26 +49,31 @@ def fill_win_table(k, first_share, masses, binomials, theta, table):
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _add_mixed(s, ones, g, g_ones, table, share, out):
     """Prefixes that end inside a mixed tie group: a random t-subset of it has o of the ones."""
-    depth = table.shape[1] - 1
+    depth = table.shape[0] - 1
     share[0] = 1.0
     for o in range(1, g_ones + 1):
         share[o] = 0.0
     for t in range(1, min(g - 1, depth - s) + 1):
         draw_one_more(share, t, g, g_ones)
         for o in range(min(t, g_ones) + 1):
-            out[0] += share[o] * table[0, s + t, ones + o]
-            out[1] += share[o] * table[1, s + t, ones + o]
+            for lane in range(len(out)):
+                out[lane] += share[o] * table[s + t, ones + o, lane]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sum_two_classes(rows, start, stop, average, table, out):
-    """out[i] = P(each of two classes wins) for the rows start to stop."""
-    depth = table.shape[1] - 1
+def sum_two_classes(rows, start, stop, average, tables, out):
+    """out[i, lane] = sums over the prefixes of the rows start to stop.
+
+    tables[own, j, o, lane] has what prefixes are worth in rows of a class: lanes are the classes
+    that may win, or columns.
+    """
+    depth = tables.shape[1] - 1
     longest = np.int64(0)
     for i in range(start, stop):
         longest = max(longest, rows.indptr[i + 1] - rows.indptr[i])
     share = np.empty(longest + 1)
     for i in range(start, stop):
+        table = tables[rows.own[i]]
         position = rows.indptr[i]
         s = np.int64(0)
         ones = np.int64(0)
@@ -85,8 +90,8 @@ def sum_two_classes(rows, start, stop, average, table, out):
             step = np.int64(0) if g_ones == 0 else np.int64(1)
             for j in range(first, min(s + g, depth) + 1):
                 o = ones + g_ones if j == s + g else ones + step * (j - s)
-                out[i, 0] += table[0, j, o]
-                out[i, 1] += table[1, j, o]
+                for lane in range(out.shape[1]):
+                    out[i, lane] += table[j, o, lane]
             s += g
             ones += g_ones
             position = end

@@ -138,7 +138,10 @@ def test_fill_win_table_and_sum_two_classes(neighbours, share, win, k):
     first_share = 0.5 if share else 1.0
     fill_win_table(k, first_share, at.masses[0], binomials.values, binomials.theta, table)
     out = np.zeros((1, 2))
-    sum_two_classes(two_classes(neighbours), 0, 1, True, table, out)
+    tables = np.ascontiguousarray(table.transpose(1, 2, 0))[None]
+    sum_two_classes(
+        two_classes(neighbours)._replace(own=np.zeros(1, np.int32)), 0, 1, True, tables, out
+    )
     close(out[0], [two_class_truth(neighbours, k, win, c) for c in range(2)])
 
 
