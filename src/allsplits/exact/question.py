@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.masses import Column
+from allsplits.exact.retrieval.scores import RetrievalScore
 from allsplits.exact.weighted.weights import VoteWeights
 from allsplits.orders import NeighborOrder
 
@@ -79,13 +80,14 @@ class Question:
 
     With `balanced`, classes count equally in the score instead of samples. `codes` (classification)
     or `targets` (regression) is empty where it does not apply. `want_samples` asks for all that is
-    known of each sample, in one column; `want_rows` for its score in each column.
+    known of each sample, in one column; `want_rows` for its score in each column. `retrieval` is
+    the score of a gallery (then the columns' k are its cut-offs).
     """
 
     codes: NDArray[np.int32]
     n_classes: int
     targets: Floats
-    vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean"]
+    vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean", "retrieval"]
     columns: list[Column]
     balanced: bool
     want_samples: bool
@@ -93,6 +95,7 @@ class Question:
     exclusion: Exclusion | None = None
     weights: VoteWeights | None = None
     want_rows: bool = False
+    retrieval: RetrievalScore | None = None
 
     @property
     def n_samples(self) -> int:
