@@ -29,6 +29,12 @@ def pandas_index(values: Any) -> Any:
     return values.index if from_pandas or nw.dependencies.is_pandas_series(values) else None
 
 
+def column_names(values: Any) -> list[Any] | None:
+    """The columns of a data frame; None for anything else."""
+    columns = getattr(values, "columns", None)
+    return None if columns is None else list(columns)
+
+
 def row_names(*tables: Any) -> NDArray[Any] | None:
     """The index of the first pandas table that has more to say than 0, 1, 2 and so on."""
     for table in tables:

@@ -17,7 +17,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from allsplits._frames import pandas_index
+from allsplits._frames import column_names, pandas_index
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
 #: Beyond this the square of a difference overflows.
@@ -381,21 +381,23 @@ def _check_distance_matrix(D: NDArray[np.float64], symmetric: bool) -> None:
 
 
 def check_labels(
-    y: Any, n_samples: int, *, several: bool = True
+    y: Any, n_samples: int, *, several: bool = True, name: str = "y"
 ) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return (classes, codes): the sorted classes and each sample's position among them."""
-    labels = check_column("y", y, n_samples)
-    _refuse_missing("y", labels)
-    _refuse_kinds("y must hold class labels of one kind", labels)
+    labels = check_column(name, y, n_samples)
+    _refuse_missing(name, labels)
+    _refuse_kinds(f"{name} must hold class labels of one kind", labels)
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise InvalidInputError("y must hold class labels; got infinity among them")
+        raise InvalidInputError(f"{name} must hold class labels; got infinity among them")
     try:
         # Integers and strings are labels; looking at them costs more than a small search.
         if labels.dtype.kind not in "iubUS":
             check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
     except (ValueError, TypeError, OverflowError) as error:
-        raise InvalidInputError(f"y must hold class labels of one kind; got: {error}") from error
+        raise InvalidInputError(
+            f"{name} must hold class labels of one kind; got: {error}"
+        ) from error
     if several and len(classes) < 2:
         raise InvalidInputError(
             f"y must have at least 2 classes; got 1 class: every one of the {n_samples} samples "
@@ -404,33 +406,81 @@ def check_labels(
     return classes, codes.astype(np.int32)
 
 
-def check_targets(y: Any, n_samples: int) -> NDArray[np.float64]:
+def check_targets(y: Any, n_samples: int, *, name: str = "y") -> NDArray[np.float64]:
     """Return y as a finite float64 column for regression."""
-    values = check_column("y", y, n_samples)
+    values = check_column(name, y, n_samples)
     if _holds_dates(values):
         raise InvalidInputError(
-            f"y must be numeric for regression; got {values.dtype}: {_DATES_AS_NUMBERS}"
+            f"{name} must be numeric for regression; got {values.dtype}: {_DATES_AS_NUMBERS}"
         )
-    _refuse_missing("y", values)
+    _refuse_missing(name, values)
     try:
         targets = values.astype(np.float64)
     except (ValueError, TypeError, OverflowError) as error:
-        raise InvalidInputError(f"y must be numeric for regression; got: {error}") from error
+        raise InvalidInputError(f"{name} must be numeric for regression; got: {error}") from error
     if not np.isfinite(targets).all():
-        raise InvalidInputError("y must be finite for regression; got NaN or infinity")
-    check_size("y", targets)
+        raise InvalidInputError(f"{name} must be finite for regression; got NaN or infinity")
+    check_size(name, targets)
     return targets
 
 
 def check_groups(groups: Any, n_samples: int) -> NDArray[np.int32]:
     """Return group numbers 0, 1, … for each sample."""
-    column = check_column("groups", groups, n_samples)
-    _refuse_missing("groups", column)
-    _refuse_kinds("groups must hold values of one kind", column)
+    return _group_numbers("groups", _group_column("groups", groups, n_samples))
+
+
+def check_groups_with(
+    groups: Any, n_samples: int, groups_test: Any, n_test: int
+) -> NDArray[np.int32]:
+    """Return group numbers of samples, then of questions from outside, equal where values are."""
+    of_samples = _group_column("groups", groups, n_samples)
+    of_tests = _group_column("groups_test", groups_test, n_test)
+    check_same_kind("groups_test", of_tests, "groups", of_samples)
+    return _group_numbers("groups_test", np.concatenate([of_samples, of_tests]))
+
+
+def _group_column(name: str, groups: Any, n_samples: int) -> NDArray[Any]:
+    column = check_column(name, groups, n_samples)
+    _refuse_missing(name, column)
+    _refuse_kinds(f"{name} must hold values of one kind", column)
+    return column
+
+
+def _group_numbers(name: str, column: NDArray[Any]) -> NDArray[np.int32]:
     try:
         return np.unique(column, return_inverse=True)[1].astype(np.int32)
     except TypeError as error:
-        raise InvalidInputError(f"groups must hold values of one kind; got: {error}") from error
+        raise InvalidInputError(f"{name} must hold values of one kind; got: {error}") from error
+
+
+def check_same_kind(name: str, values: NDArray[Any], of: str, others: NDArray[Any]) -> None:
+    """Raise if one holds text and the other numbers: no value of one is one of the other."""
+    one, other = values[:1].tolist()[0], others[:1].tolist()[0]
+    if _kind(one) != _kind(other):
+        raise InvalidInputError(
+            f"{name} must hold values of the kind of {of}, {_kind(other)} such as {shown(other)}; "
+            f"got {_kind(one)} such as {shown(one)}"
+        )
+
+
+def check_same_columns(**tables: Any) -> None:
+    """Raise if data frames have other columns, or the same in another order (by name)."""
+    found = {name: column_names(table) for name, table in tables.items()}
+    named = [(name, columns) for name, columns in found.items() if columns is not None]
+    for name, columns in named[1:]:
+        first, wanted = named[0]
+        if columns == wanted:
+            continue
+        if sorted(map(str, columns)) == sorted(map(str, wanted)):
+            what = "the same columns in another order"
+        else:
+            differ = [c for c in columns if c not in wanted] or [
+                c for c in wanted if c not in columns
+            ]
+            what = f"{len(columns)} columns, for example {shown(differ[0])} in only one of them"
+        raise InvalidInputError(
+            f"{name} must have the columns of {first}, in their order; got {what}"
+        )
 
 
 def missing_values(column: NDArray[Any]) -> NDArray[np.bool_]:
@@ -499,8 +549,9 @@ def check_column(name: str, values: Any, n_samples: int) -> NDArray[Any]:
     except (ValueError, TypeError) as error:
         raise InvalidInputError(f"{name} must be one column; got: {error}") from error
     if len(column) != n_samples:
+        of = "X_test" if name.endswith("_test") else "X"
         raise InvalidInputError(
-            f"{name} must have one value for each of the {n_samples} samples of X; "
+            f"{name} must have one value for each of the {n_samples} samples of {of}; "
             f"got {len(column)}"
         )
     return np.asarray(column)

@@ -6,8 +6,9 @@
     ├── InvalidTypeError  (TypeError)      a parameter is of the wrong kind
     └── MissingExtraError (ImportError)    an optional dependency is not installed
 
-Messages name the parameter, what is allowed and what was given. One warning has a class of its own,
-so that it can be silenced or made an error: LongRunWarning, before a run of over a minute.
+Messages name the parameter, what is allowed and what was given. Two warnings have classes of their
+own, so that they can be silenced or made errors: LongRunWarning, before a run of over a minute, and
+UnknownClassWarning, for test samples whose class no reference has.
 """
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "InvalidTypeError",
     "LongRunWarning",
     "MissingExtraError",
+    "UnknownClassWarning",
     "UnsupportedError",
 ]
 
@@ -42,3 +44,7 @@ class MissingExtraError(AllSplitsError, ImportError):
 
 class LongRunWarning(UserWarning):
     """What was asked for is expected to take over a minute; the message says what is cheaper."""
+
+
+class UnknownClassWarning(UserWarning):
+    """A fixed test set has classes that no reference has: such samples are counted as wrong."""

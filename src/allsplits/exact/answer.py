@@ -112,7 +112,7 @@ class FromRows:
     def __init__(
         self, question: Question, finish: Callable[[Floats], Answer], *, width: int = 0
     ) -> None:
-        self._values = np.empty((question.n_samples, width or question.width))
+        self._values = np.empty((question.n_questions, width or question.width))
         self._finish = finish
         self._filled = 0
 
@@ -147,11 +147,12 @@ class RowFractions:
     """exact=True: one line of Fractions for each row of a block."""
 
     line: Callable[[NeighborOrder, int], Any]
-    n_samples: int
+    question: Question
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> list[Any]:
         """The lines of these rows. All splits in Python numbers: long runs are announced."""
-        rows = announced(order.n_samples, self.n_samples if order.first_row == 0 else 0)
+        n_all = self.question.n_questions if self.question.is_first(order) else 0
+        rows = announced(order.n_samples, n_all)
         return [self.line(order, row) for row in rows]
 
 
@@ -171,7 +172,7 @@ def answer_from_rows(
     """
     right = values
     if question.wants_classes:
-        right = values[np.arange(question.n_samples), question.codes][:, None]
+        right = values[np.arange(len(values)), question.own_codes][:, None]
     if weight is None:
         # Of errors, not of their negatives: a perfect fit has -0.0, as in scikit-learn.
         scores, weight = -(-right).mean(axis=0), np.full(len(right), 1 / len(right))
@@ -211,14 +212,17 @@ def answer_from_fractions(
 
 
 def in_fractions(
-    line: Callable[[NeighborOrder, int], FractionLine], depth: int, weights: Sequence[Fraction]
+    question: Question,
+    line: Callable[[NeighborOrder, int], FractionLine],
+    depth: int,
+    weights: Sequence[Fraction],
 ) -> Solver:
-    """exact=True: the values of a row for each column, and what each sample counts."""
+    """exact=True: the values of a row for each column, and what each question counts."""
 
     def finish(lines: list[FractionLine]) -> Answer:
         return answer_from_fractions(lines, weights)
 
-    return Solver(depth, RowFractions(line, len(weights)), FromFractions(finish))
+    return Solver(depth, RowFractions(line, question), FromFractions(finish))
 
 
 class _SideBySide:

@@ -110,6 +110,11 @@ def unbiased_variance(
 def _check(question: Question) -> None:
     """Raise where there is no unbiased variance."""
     law, n = question.columns[0].law, question.n_samples
+    if question.outside:
+        raise UnsupportedError(
+            "the unbiased variance is of samples that ask each other; with a fixed test set "
+            "(X_test) interval() says what other test samples might have given"
+        )
     if not isinstance(law, SizeLaw) or len(law.components) > 1 or question.exclusion is not None:
         raise UnsupportedError(
             "the unbiased variance exists for training sets of one fixed size (FixedSize, "

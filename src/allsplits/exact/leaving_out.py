@@ -32,6 +32,9 @@ def scores_without_one(neighbors: Neighbors, question: Question) -> ScoresWithou
     Units are the samples, or the groups of a law of whole groups.
     """
     law = question.columns[0].law
+    if question.outside:
+        # The questions are no samples: nothing is known of other samples from the same source.
+        return None
     if not question.options.exact and not isinstance(law, GroupLaw):
         solver = solve_without_one(question)
         return None if solver is None else run_solver(neighbors, question, solver).without

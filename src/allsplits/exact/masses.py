@@ -122,7 +122,7 @@ def prefixes_for(columns: Sequence[Column], tol: float) -> Prefixes:
 
 def _mixed_masses(column: Column) -> tuple[int, Floats]:
     """Masses averaged over the training sizes of the law."""
-    n_candidates = column.law.n_samples - 1
+    n_candidates = column.law.n_candidates
     if isinstance(column.law, BernoulliLaw):
         return bernoulli_masses(n_candidates, float(column.law.q), column.k)
     windows = [
@@ -203,7 +203,7 @@ def integer_masses(n_candidates: int, train_size: int, k: int) -> dict[int, int]
 
 def deepest_prefix(columns: Sequence[Column]) -> int:
     """The longest prefix with any mass at all."""
-    n_candidates = columns[0].law.n_samples - 1
+    n_candidates = columns[0].law.n_candidates
     if any(isinstance(column.law, BernoulliLaw) for column in columns):
         return int(n_candidates)
     return max(
@@ -218,7 +218,7 @@ def column_value(column: Column, by_prefix: dict[int, Any], *, per_subset: bool 
 
     With `per_subset` a prefix's value is a sum over its k-subsets, otherwise a mean over them.
     """
-    n_candidates, k = column.law.n_samples - 1, column.k
+    n_candidates, k = column.law.n_candidates, column.k
 
     def total(masses: dict[int, Any]) -> Fraction:
         value: Any = 0

@@ -14,7 +14,14 @@ import numpy as np
 
 from allsplits._threads import thread_count
 from allsplits.exact.question import Options
-from allsplits.orders import Metric, NeighborOrder, SearchReport, iter_parts, search_seconds
+from allsplits.orders import (
+    Metric,
+    NeighborOrder,
+    Reference,
+    SearchReport,
+    iter_parts,
+    search_seconds,
+)
 from allsplits.orders.protocol import Block, Part, whole_order
 
 #: Bytes of orders that are kept for further questions (1 GiB: all neighbours of 9,000 samples).
@@ -26,10 +33,14 @@ _EACH = 13
 
 
 class Neighbors:
-    """The neighbours of checked points (or a NeighborOrder), found when they are asked for."""
+    """The neighbours of checked points (or a NeighborOrder), found when they are asked for.
 
-    def __init__(self, X: Any, metric: Metric, options: Options) -> None:
-        self.X, self.metric = X, metric
+    With `queries`, points from outside, the neighbours of these among the points; they are numbered
+    after the points (see `Question`).
+    """
+
+    def __init__(self, X: Any, metric: Metric, options: Options, queries: Any = None) -> None:
+        self.X, self.metric, self.queries = X, metric, queries
         self._backend, self._n_jobs = options.backend, options.n_jobs
         self._expected: int | None = None
         self._most = MOST_KEPT
@@ -54,7 +65,8 @@ class Neighbors:
         """Roughly how long a search of this depth takes on one core."""
         if self._is_kept(depth):
             return 0.0
-        return search_seconds(self.X, self.metric, self._depth_to_search(depth), self._backend)
+        depth = self._depth_to_search(depth)
+        return search_seconds(self.X, self.metric, depth, self._backend, self.queries)
 
     def blocks(self, depth: int, part: Part) -> Iterator[Block]:
         """What consecutive blocks of rows contribute, in turn."""
@@ -77,13 +89,17 @@ class Neighbors:
     def _fits(self, depth: int) -> bool:
         """Whether orders may be kept: those of a cluster and given ones are where they belong."""
         here = isinstance(self.X, np.ndarray) and self._backend != "dask"
-        return here and len(self.X) * depth * _EACH <= self._most
+        rows = self.X if self.queries is None else self.queries
+        return here and len(rows) * depth * _EACH <= self._most
 
     def _depth_to_search(self, depth: int) -> int:
         deeper = max(depth, self._expected or 0)
         return deeper if self._fits(deeper) else depth
 
     def _search(self, depth: int, part: Part) -> Iterator[Block]:
+        if self.queries is not None:
+            reference = Reference(self.X, self.metric, thread_count(self._n_jobs))
+            return reference.parts_of(self.queries, depth, part)
         return iter_parts(
             self.X, self.metric, depth, part, backend=self._backend, n_jobs=self._n_jobs
         )

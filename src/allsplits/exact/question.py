@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -65,10 +66,13 @@ class Exclusion:
         return order.where(~excluded)
 
     def pools(self, codes: NDArray[np.int32], n_classes: int) -> tuple[Any, Any]:
-        """Candidates of each class for a query of each group: (other classes, own class)."""
+        """Candidates of each class for a query of each group: (other classes, own class).
+
+        `codes` are those of the samples; questions from outside have groups after theirs.
+        """
         n_groups = int(self.groups.max()) + 1
         table = np.zeros((n_groups, n_classes), dtype=np.int64)
-        np.add.at(table, (self.groups, codes), 1)
+        np.add.at(table, (self.groups[: len(codes)], codes), 1)
         elsewhere = table.sum(axis=0) - table
         everywhere = np.broadcast_to(table.sum(axis=0), table.shape)
         return (everywhere if self.same_class_only else elsewhere), elsewhere
@@ -82,6 +86,10 @@ class Question:
     or `targets` (regression) is empty where it does not apply. `want_samples` asks for all that is
     known of each sample, in one column; `want_rows` for its score in each column. `retrieval` is
     the score of a gallery (then the columns' k are its cut-offs).
+
+    The questions are the samples themselves, each answered by the others, or points from outside
+    (the law says which). Those are numbered after the samples, in `codes`, in `targets`, in the
+    groups of `exclusion` and as rows of orders, so that one array serves neighbours and questions.
     """
 
     codes: NDArray[np.int32]
@@ -103,6 +111,40 @@ class Question:
         return int(self.columns[0].law.n_samples)
 
     @property
+    def outside(self) -> bool:
+        """Whether the questions are not samples."""
+        return bool(self.columns[0].law.outside)
+
+    @property
+    def n_candidates(self) -> int:
+        """Candidates of each question."""
+        return int(self.columns[0].law.n_candidates)
+
+    @property
+    def asked(self) -> slice:
+        """The numbers of the questions."""
+        return slice(self.n_samples if self.outside else 0, None)
+
+    @property
+    def own_codes(self) -> NDArray[np.int32]:
+        """The class of each question."""
+        return self.codes[self.asked]
+
+    @property
+    def own_targets(self) -> Floats:
+        """The target of each question."""
+        return self.targets[self.asked]
+
+    @property
+    def n_questions(self) -> int:
+        """Number of questions: rows of orders, and of what comes back."""
+        return max(len(self.own_codes), len(self.own_targets))
+
+    def is_first(self, order: NeighborOrder) -> bool:
+        """Whether a block of rows is the first: it speaks for the others."""
+        return bool(order.first_row == self.asked.start)
+
+    @property
     def wants_classes(self) -> bool:
         """Whether the chance of every class is asked for, sample by sample."""
         return self.want_samples and self.vote in ("majority", "weighted")
@@ -115,11 +157,31 @@ class Question:
     @property
     def class_sizes(self) -> NDArray[np.int64]:
         """Samples of each class."""
-        return np.bincount(self.codes, minlength=self.n_classes)
+        return np.bincount(self.codes[: self.n_samples], minlength=self.n_classes)
+
+    @property
+    def question_sizes(self) -> NDArray[np.int64]:
+        """Questions of each class."""
+        return np.bincount(self.own_codes, minlength=self.n_classes)
 
     def with_columns(self, columns: list[Column]) -> Question:
         """The same question for other columns."""
         return replace(self, columns=columns)
+
+
+def class_weights(question: Question) -> list[Fraction]:
+    """What one question of each class counts in the score."""
+    if not question.balanced:
+        return [Fraction(1, question.n_questions)] * question.n_classes
+    sizes = question.question_sizes.tolist()
+    present = sum(1 for size in sizes if size)
+    return [Fraction(1, present * max(size, 1)) for size in sizes]
+
+
+def sample_weights(question: Question) -> Floats:
+    """What each question counts in the score."""
+    weights = np.array([float(w) for w in class_weights(question)])
+    return weights[question.own_codes]
 
 
 def tie_runs(

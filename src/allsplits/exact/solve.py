@@ -96,7 +96,7 @@ def run_solver(neighbors: Neighbors, question: Question, solver: Solver) -> Answ
         part = _OfAllowed(part, question.exclusion, question.codes)
     reports: list[SearchReport] = []
     with progress_bar(
-        options.progress, "exact average over all splits", question.n_samples
+        options.progress, "exact average over all splits", question.n_questions
     ) as step:
         for block in neighbors.blocks(solver.depth, part):
             reports.append(block.search)

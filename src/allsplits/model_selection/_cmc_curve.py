@@ -12,6 +12,7 @@ from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Task
+from allsplits.model_selection._test_set import with_test_groups
 from allsplits.splits import ClassCounts, CountsLaw
 
 
@@ -23,6 +24,9 @@ def cmc_curve(
     cv: Any = ClassCounts(1),  # noqa: B008 - immutable
     groups: Any = None,
     exclude: Literal["identity", "group"] = "identity",
+    X_test: Any = None,
+    y_test: Any = None,
+    groups_test: Any = None,
     metric: str | Callable[..., float] = "minkowski",
     p: float = 2,
     metric_params: Mapping[str, Any] | None = None,
@@ -56,6 +60,13 @@ def cmc_curve(
         What a query must not meet: items of its own class from its own group (as in Market-1501
         and CUHK03), or all items from its own group (queries from one camera, gallery from the
         others, as in VIPeR).
+    X_test, y_test : array-like, default=None
+        Queries that are not in the gallery, and their identities: X and y are then what galleries
+        are drawn from, and nobody is held out. Queries of an identity that X does not have are
+        counted as wrong, with a warning.
+    groups_test : array-like of shape (n_test,), default=None
+        Cameras of these queries, with `groups`. A query that has no candidate of its class left is
+        not counted then.
     metric, p, metric_params :
         As in scikit-learn's KNeighborsClassifier.
     distance_ties, exact, tol, backend, n_jobs, progress :
@@ -80,15 +91,18 @@ def cmc_curve(
     )  # fmt: skip
     check_choice("exclude", exclude, ("identity", "group"))
     estimator = KNeighborsClassifier(metric=metric, p=p, metric_params=metric_params)
-    task = Task.read(estimator, X, y, options, cv=cv, scoring="recall@1", groups=groups)
+    task = Task.read(
+        estimator, X, y, options, cv=cv, scoring="recall@1", groups=groups, X_test=X_test,
+        y_test=y_test,
+    )  # fmt: skip
     rank_list = _read_ranks(ranks, task.law.smallest_training_set)
-    if groups is None:
+    if groups is None and groups_test is None:
         return task.over_ranks(rank_list)
     if not isinstance(task.law, CountsLaw):
         raise UnsupportedError(
             f"groups need a gallery with fixed class counts, cv=ClassCounts(...); got {shown(cv)}"
         )
-    return task.over_ranks(rank_list, _exclusion(task, exclude))
+    return task.over_ranks(rank_list, _exclusion(task, groups, groups_test, exclude))
 
 
 def _read_ranks(ranks: Any, gallery: int) -> list[int]:
@@ -97,14 +111,18 @@ def _read_ranks(ranks: Any, gallery: int) -> list[int]:
     return check_counts("ranks", ranks, at_least=1, at_most=np.iinfo(np.int64).max)
 
 
-def _exclusion(task: Task, exclude: str) -> Exclusion:
+def _exclusion(task: Task, groups: Any, groups_test: Any, exclude: str) -> Exclusion:
     """What queries must not meet; some query must have a candidate of its class left."""
-    groups, codes, classes = task.samples.groups, task.samples.codes, task.samples.classes
-    if groups is None or codes is None or classes is None:
-        raise AssertionError("a classifier with groups was read")
-    exclusion = Exclusion(groups, exclude == "identity")
-    _, own = exclusion.pools(codes, len(classes))
-    if not np.any(own[groups, codes]):
+    question = task.question()
+    numbers, codes = task.samples.groups, question.codes
+    if task.test_set is not None:
+        n_test = len(task.test_set.y)
+        numbers = with_test_groups(groups, groups_test, task.samples.n_samples, n_test)
+    elif groups_test is not None or numbers is None:
+        raise InvalidInputError("groups_test must be None without X_test, and groups be given")
+    exclusion = Exclusion(numbers, exclude == "identity")
+    _, own = exclusion.pools(codes[: question.n_samples], question.n_classes)
+    if not np.any(own[numbers, codes][question.asked]):
         raise InvalidInputError(
             f"groups leave no query a candidate of its own class (exclude={exclude!r}): every "
             "class must be seen in at least two groups"

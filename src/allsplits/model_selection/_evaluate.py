@@ -15,6 +15,8 @@ def evaluate(
     cv: Any = None,
     scoring: str | None = None,
     groups: Any = None,
+    X_test: Any = None,
+    y_test: Any = None,
     distance_ties: Literal["average", "index"] = "average",
     label_ties: Literal["first", "share"] = "first",
     exact: bool = False,
@@ -56,6 +58,11 @@ def evaluate(
         class; "neg_mean_squared_error" (regressors).
     groups : array-like of shape (n_samples,), default=None
         Groups that stay together, for the splitters that need them.
+    X_test, y_test : array-like, default=None
+        A fixed test set: questions that are not samples, points and their labels or targets. X and
+        y are then the references, `cv` says which of them are in training (of splitters the
+        training parts count; None means all of them), and all that is said of samples in the result
+        is said of the test samples.
     distance_ties : {"average", "index"}, default="average"
         Equally distant neighbours: average over all their orders, or the lower row number first.
     label_ties : {"first", "share"}, default="first"
@@ -105,4 +112,7 @@ def evaluate(
         max_states=max_states, allow_sampling=allow_sampling, backend=backend, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
-    return Task.read(estimator, X, y, options, cv=cv, scoring=scoring, groups=groups).evaluate()
+    return Task.read(
+        estimator, X, y, options, cv=cv, scoring=scoring, groups=groups, X_test=X_test,
+        y_test=y_test,
+    ).evaluate()  # fmt: skip

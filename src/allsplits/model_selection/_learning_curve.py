@@ -19,6 +19,8 @@ def learning_curve(
     train_sizes: float | Iterable[float] | None = None,
     stratify: bool = False,
     scoring: str | None = None,
+    X_test: Any = None,
+    y_test: Any = None,
     distance_ties: Literal["average", "index"] = "average",
     label_ties: Literal["first", "share"] = "first",
     exact: bool = False,
@@ -41,7 +43,8 @@ def learning_curve(
         Numbers of training samples, or fractions of all samples (rounded down). None means every
         size from 1 to n - 1 for one neighbour, and a logarithmic grid from k to n - 1 otherwise.
         With `stratify` they are numbers of samples from each class, or fractions of the smallest
-        class; None means every number up to one less than the smallest class.
+        class; None means every number up to one less than the smallest class. With a fixed test set
+        (`X_test`) nobody is held out: sizes go up to n, and to all of the smallest class.
     stratify : bool, default=False
         Take the same number of training samples ("shots") from each class.
     estimator, X, y and all others :
@@ -67,5 +70,7 @@ def learning_curve(
         progress=progress,
     )  # fmt: skip
     check_flag("stratify", stratify)
-    task = Task.read(estimator, X, y, options, cv=LeaveOneOut(), scoring=scoring)
+    task = Task.read(
+        estimator, X, y, options, cv=LeaveOneOut(), scoring=scoring, X_test=X_test, y_test=y_test
+    )
     return task.over_sizes(train_sizes, stratify=stratify)

@@ -17,6 +17,7 @@ from allsplits._validation import (
     check_count,
     check_counts,
     check_numbers,
+    check_same_columns,
     check_same_rows,
     check_unmasked,
     shown,
@@ -50,7 +51,9 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
     max_states: int = 1 << 17
     n_jobs: int | None = None
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, groups: Any = None, *, X_test: Any = None, y_test: Any = None
+    ) -> Self:
         """Choose the parameters by exact scores over all splits and keep the training data.
 
         Parameters
@@ -61,8 +64,13 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             Labels or targets.
         groups : array-like of shape (n_samples,), default=None
             Groups, for laws that keep groups together.
+        X_test, y_test : array-like, default=None
+            A fixed test set (a validation set) to choose by: `cv` says which of the training
+            samples answer it, all of them if it is None. They belong to the data, as `groups` do,
+            so they are given to `fit`.
         """
         self._check_given(X, y, groups)
+        check_same_columns(X=X, X_test=X_test)
         numeric = issubclass(self._Estimator, KNeighborsRegressor)
         given = y
         try:
@@ -86,7 +94,7 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         tasks = {
             metric: Task.read(
                 self._estimator(1, weights[0], metric), X, given, options, cv=self.cv,
-                scoring=self.scoring, groups=groups,
+                scoring=self.scoring, groups=groups, X_test=X_test, y_test=y_test,
             )
             for metric in metrics
         }  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,14 +40,22 @@ from allsplits.model_selection._estimator import VoteSettings, read_estimator, r
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import Moves, SampleScores
 from allsplits.model_selection._scoring import Scoring
+from allsplits.model_selection._test_set import TestSet, check_both_given, check_outside_backend
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
 from allsplits.orders import NeighborOrder, read_points
-from allsplits.splits import BernoulliLaw, ClassCounts, Law, Samples, SizeLaw, resolve_cv
+from allsplits.splits import BernoulliLaw, ClassCounts, FixedSize, Law, Samples, resolve_cv
 
 if TYPE_CHECKING:
     from allsplits.exact.halves import UnbiasedVariance
     from allsplits.exact.pairs.given import SplitScore
     from allsplits.exact.pairs.spread import SpreadAndRuns
+
+
+class Asked(NamedTuple):
+    """Labels or targets of the questions, and their names."""
+
+    y: NDArray[Any]
+    row_names: NDArray[Any] | None
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,8 @@ class Task:
         question that more follow, so that orders are kept for them where they fit.
     law : Law
         What `cv` stands for on these samples.
+    test_set : TestSet or None
+        The questions, where they are not the samples: a fixed test set.
     """
 
     neighbors: Neighbors
@@ -72,17 +82,23 @@ class Task:
     options: Options
     row_names: NDArray[Any] | None = None
     exclusion: Exclusion | None = None
+    test_set: TestSet | None = None
 
     @classmethod
     def read(
         cls, estimator: Any, X: Any, y: Any, options: Options, *,
-        cv: Any = None, scoring: Any = None, groups: Any = None,
+        cv: Any = None, scoring: Any = None, groups: Any = None, X_test: Any = None,
+        y_test: Any = None,
     ) -> Task:  # fmt: skip
         """Check everything before any work is done."""
+        outside = X_test is not None or y_test is not None
+        if outside:
+            check_both_given(X_test, y_test)
+            check_outside_backend(options.backend)
         settings = read_estimator(estimator)
         parsed = Scoring.parse(scoring, regression=settings.regression)
         check_same_rows(X=X, y=y, groups=groups)
-        names = row_names(X, y)
+        names, given = row_names(X, y), X
         if isinstance(X, NeighborOrder):
             X.check_metric(settings.metric)
         else:
@@ -91,14 +107,38 @@ class Task:
         numbers_of_groups = None if groups is None else check_groups(groups, n)
         if settings.regression:
             y = check_targets(y, n)
-            samples = Samples(n, groups=numbers_of_groups)
+            samples = Samples(n, groups=numbers_of_groups, outside=outside)
         else:
             classes, codes = check_labels(y, n)
             y = classes[codes]
-            samples = Samples(n, classes, codes, numbers_of_groups)
-        neighbors = Neighbors(X, settings.metric, options)
+            samples = Samples(n, classes, codes, numbers_of_groups, outside)
         law = resolve_cv(cv, samples)
-        return cls(neighbors, y, samples, law, settings, parsed, options, names)
+        if not outside:
+            neighbors = Neighbors(X, settings.metric, options)
+            return cls(neighbors, y, samples, law, settings, parsed, options, names)
+        tests = TestSet.read(X_test, y_test, given, X, samples, settings)
+        neighbors = Neighbors(X, settings.metric.fixed_by_sample(X), options, tests.points)
+        return cls(
+            neighbors, y, samples, tests.widened(law), settings, parsed, options, names,
+            test_set=tests,
+        )  # fmt: skip
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """The classes of samples and questions; None for a regressor."""
+        return self.samples.classes if self.test_set is None else self.test_set.classes
+
+    @property
+    def asked(self) -> Asked:
+        """Who the questions are: the samples, or the test set."""
+        if self.test_set is None:
+            return Asked(self.y, self.row_names)
+        return Asked(self.test_set.y, self.test_set.row_names)
+
+    def resolve(self, cv: Any) -> Law:
+        """What another `cv` stands for on these samples."""
+        law = resolve_cv(cv, self.samples)
+        return law if self.test_set is None else self.test_set.widened(law)
 
     @property
     def points(self) -> NDArray[Any] | None:
@@ -137,11 +177,11 @@ class Task:
             sample_weight=answer.sample_weight,
             sample_fractions=tuple(line[0] for line in lines) if lines else None,
             prediction_proba=shares,
-            y=self.y,
-            classes=self.samples.classes,
+            y=self.asked.y,
+            classes=self.classes,
             law=self.law.given(k) if isinstance(self.law, BernoulliLaw) else self.law,
             search=answer.search,
-            row_names=self.row_names,
+            row_names=self.asked.row_names,
             standard_error=float(answer.standard_error[0]),
             task=self,
         )
@@ -182,7 +222,7 @@ class Task:
         return [
             SampleScores.of(
                 float(answer.scores[c]), answer.sample_scores[:, c], answer.sample_weight,
-                y=self.y, law=column.law, scoring=self.scoring.name,
+                y=self.asked.y, law=column.law, scoring=self.scoring.name,
             ).moves(None if without is None else without.scores[:, c])
             for c, column in enumerate(columns)
         ]  # fmt: skip
@@ -243,16 +283,18 @@ class Task:
     def over_sizes(self, train_sizes: Any = None, *, stratify: bool = False) -> Curve:
         """Every size of the training set, in one pass; the law of the task does not matter."""
         n, k = self.samples.n_samples, self.n_neighbors
+        most = n if self.test_set is not None else n - 1
         voters = k if self.scoring.rank is None else 1
         if stratify:
             if self.samples.codes is None:
                 raise InvalidInputError("stratify must be False for a regressor: y has no classes")
-            sizes = read_shots(train_sizes, voters, np.bincount(self.samples.codes))
-            laws: list[Law] = [resolve_cv(ClassCounts(size), self.samples) for size in sizes]
+            held_out = n - most
+            sizes = read_shots(train_sizes, voters, np.bincount(self.samples.codes), held_out)
+            laws: list[Law] = [self.resolve(ClassCounts(size)) for size in sizes]
         else:
-            self._check_neighbors(k, SizeLaw.of_size(n, n - 1))
-            sizes = read_sizes(train_sizes, voters, n)
-            laws = [SizeLaw.of_size(n, size) for size in sizes]
+            self._check_neighbors(k, self.resolve(FixedSize(most)))
+            sizes = read_sizes(train_sizes, voters, n, most)
+            laws = [self.resolve(FixedSize(size)) for size in sizes]
         columns = [Column(k, law) for law in laws]
         [answer] = solve(self.neighbors, self._question(columns))
         return self._curve("shots" if stratify else "train_size", sizes, answer, columns)
@@ -308,10 +350,14 @@ class Task:
             vote = "mean" if regression else "majority"
         else:
             vote = "weighted mean" if regression else "weighted"
+        codes, targets = samples.codes, self.y
+        if self.test_set is not None:
+            codes = self.test_set.codes
+            targets = np.append(targets, self.test_set.y) if regression else targets
         return Question(
-            codes=np.empty(0, dtype=np.int32) if samples.codes is None else samples.codes,
-            n_classes=0 if samples.classes is None else len(samples.classes),
-            targets=self.y if regression else np.empty(0),
+            codes=np.empty(0, dtype=np.int32) if codes is None else codes,
+            n_classes=0 if self.classes is None else len(self.classes),
+            targets=targets if regression else np.empty(0),
             vote=vote,
             columns=columns,
             balanced=self.scoring.name == "balanced_accuracy",
@@ -345,4 +391,4 @@ def _within_reach(column: Column) -> Column:
         # Here R is a condition on the training set, so a larger one asks something else.
         return column
     copies = law.kind == "draws with replacement"
-    return Column(min(column.k, law.n_samples if copies else law.n_samples - 1), law)
+    return Column(min(column.k, law.n_samples if copies else law.n_candidates), law)

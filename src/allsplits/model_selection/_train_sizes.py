@@ -14,32 +14,36 @@ from allsplits.exceptions import InvalidInputError, InvalidTypeError
 _GRID_POINTS = 24
 
 
-def read_shots(train_sizes: Any, voters: int, class_sizes: NDArray[np.int64]) -> list[int]:
-    """Numbers of training samples of each class; None means all that leave one to test."""
-    smallest, largest = -(-voters // len(class_sizes)), int(class_sizes.min()) - 1
+def read_shots(
+    train_sizes: Any, voters: int, class_sizes: NDArray[np.int64], held_out: int
+) -> list[int]:
+    """Numbers of training samples of each class; None means all that leave `held_out` to test."""
+    smallest, largest = -(-voters // len(class_sizes)), int(class_sizes.min()) - held_out
+    left = ", one sample left to test" if held_out else ""
     if largest < smallest:
         raise InvalidInputError(
-            f"stratify=True needs classes of at least {smallest + 1} samples ({voters} voters "
-            f"from {len(class_sizes)} classes, one sample left to test); got a class of "
-            f"{largest + 1}: drop it or use stratify=False"
+            f"stratify=True needs classes of at least {smallest + held_out} samples ({voters} "
+            f"voters from {len(class_sizes)} classes{left}); got a class of "
+            f"{largest + held_out}: drop it or use stratify=False"
         )
     if train_sizes is None:
         return list(range(smallest, largest + 1))
-    why = " samples of each class (one of the smallest class must be left to test)"
-    counts = _as_counts(train_sizes, largest + 1)
+    why = " samples of each class"
+    why += " (one of the smallest class must be left to test)" if held_out else ""
+    counts = _as_counts(train_sizes, largest + held_out)
     return check_counts("train_sizes", counts, at_least=smallest, at_most=largest, why=why)
 
 
-def read_sizes(train_sizes: Any, smallest: int, n: int) -> list[int]:
-    """Numbers of training samples; None means every size for one voter, else a grid."""
+def read_sizes(train_sizes: Any, smallest: int, n: int, most: int) -> list[int]:
+    """Numbers of training samples up to `most` of n; None: every size for one voter, or a grid."""
     if train_sizes is None:
         if smallest == 1:
-            return list(range(1, n))
-        grid = np.geomspace(smallest, n - 1, _GRID_POINTS)
+            return list(range(1, most + 1))
+        grid = np.geomspace(smallest, most, _GRID_POINTS)
         return sorted({round(size) for size in grid})
     counts = _as_counts(train_sizes, n)
     return check_counts(
-        "train_sizes", counts, at_least=smallest, at_most=n - 1, why=f" of {n} samples"
+        "train_sizes", counts, at_least=smallest, at_most=most, why=f" of {n} samples"
     )
 
 

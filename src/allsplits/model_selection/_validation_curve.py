@@ -23,6 +23,8 @@ def validation_curve(
     cv: Any = None,
     scoring: str | None = None,
     groups: Any = None,
+    X_test: Any = None,
+    y_test: Any = None,
     distance_ties: Literal["average", "index"] = "average",
     label_ties: Literal["first", "share"] = "first",
     exact: bool = False,
@@ -66,7 +68,10 @@ def validation_curve(
         max_states=max_states, allow_sampling=allow_sampling, backend=backend, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
-    task = Task.read(estimator, X, y, options, cv=cv, scoring=scoring, groups=groups)
+    task = Task.read(
+        estimator, X, y, options, cv=cv, scoring=scoring, groups=groups, X_test=X_test,
+        y_test=y_test,
+    )  # fmt: skip
     return task.over_neighbors(_read_values(n_neighbors, param_name, param_range))
 
 

@@ -21,16 +21,19 @@ _SORTING = 14.0
 _VERIFYING = 120.0, 2.0
 
 
-def search_seconds(X: Any, metric: Metric, depth: int, backend: str) -> float:
-    """Seconds of one core that the search on this machine's processor takes; 0 for any other."""
+def search_seconds(X: Any, metric: Metric, depth: int, backend: str, queries: Any = None) -> float:
+    """Seconds of one core that the search on this machine's processor takes; 0 for any other.
+
+    The samples are searched for, or `queries` from outside.
+    """
     if isinstance(X, NeighborOrder) or not isinstance(X, np.ndarray):
         return 0.0
     if (choose_backend(X, metric) if backend == "auto" else backend) != "exact":
         return 0.0
-    n, n_features = float(len(X)), int(X.shape[1])
+    n, n_features = float(len(X if queries is None else queries)), int(X.shape[1])
 
     def pairs(cost: tuple[float, float]) -> float:
-        return n * n * (cost[0] + cost[1] * n_features)
+        return n * len(X) * (cost[0] + cost[1] * n_features)
 
     sorting = n * depth * _SORTING
     if metric.precomputed:

@@ -24,13 +24,15 @@ from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
 from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_rows, replace_rows
 from allsplits.orders.proposers.tree import TREE_FEATURES, NearestProposer
-from allsplits.orders.protocol import whole_order
+from allsplits.orders.protocol import Block, Part, whole_order
 from allsplits.orders.search import iter_parts, read_points
 from allsplits.orders.squares import has_tiny_values
 from allsplits.orders.verify import is_shallow, lone_firsts, rerank, sort_rows, squared_rows
 
 #: Distances are held for this many pairs at a time (16 MiB).
 _ENTRIES_PER_BLOCK = 1 << 21
+#: Entries of orders that are held at once.
+_ENTRIES_PER_PART = 1 << 22
 #: Comparing with everybody is faster than proposing (measured) up to this many references, or with
 #: a tree to so many for each feature.
 _SMALL_REFERENCE = 2000
@@ -103,6 +105,14 @@ class Reference:
         order = pack_rows(rows, self.metric.from_squared, depth, n_points, first_row)
         failed = np.flatnonzero(rows.lengths < 0)
         return replace_rows(order, failed, self._compared(queries[failed], depth))
+
+    def parts_of(self, queries: Any, depth: int, part: Part) -> Iterator[Block]:
+        """What consecutive blocks of queries contribute; they are numbered after the points."""
+        step = max(8, _ENTRIES_PER_PART // max(depth, 1))
+        for start in range(0, len(queries), step):
+            at = np.asarray(queries[start : start + step], dtype=np.float64)
+            order = self.of(at, depth, len(self.points) + start)
+            yield Block(order.n_samples, order.search, (part(order, self.n_threads),))
 
     def nearest(self, queries: Array, k: int) -> NDArray[np.int32]:
         """Row numbers of the k nearest points, the lower rows of a tie group that runs past k."""

@@ -4,8 +4,8 @@ Given the counts, every choice of that many items from each class is equally lik
 that rounds (folds of unequal size, random rounding) is a mixture of count vectors.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import comb, prod
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from allsplits._validation import check_count, shown
 from allsplits.exceptions import InvalidInputError
 from allsplits.splits._fixed import train_size_without_one
+from allsplits.splits._questions import Questions
 
 
 class CountsComponent(NamedTuple):
@@ -28,13 +29,13 @@ class CountsComponent(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ClassSizes:
+class ClassSizes(Questions):
     """What laws that draw from each class know of the samples."""
 
     class_sizes: tuple[int, ...]
 
     @property
-    def n_samples(self) -> int:
+    def n_samples(self) -> int:  # type: ignore[override]
         """Number of samples."""
         return sum(self.class_sizes)
 
@@ -50,11 +51,35 @@ class CountsLaw(ClassSizes):
 
     components: tuple[CountsComponent, ...]
     n_folds: int = 0
+    outside: bool = False
 
     @property
     def smallest_training_set(self) -> int:
         """The largest k that every split can serve."""
         return min(sum(component.train) for component in self.components)
+
+    def without_tests(self) -> "CountsLaw":
+        """The same training sets for questions from outside."""
+        shares: dict[tuple[int, ...], Fraction] = {}
+        for c in self.components:
+            shares[c.train] = shares.get(c.train, Fraction(0)) + c.weight
+        none = (0,) * len(self.class_sizes)
+        components = tuple(CountsComponent(train, none, w) for train, w in shares.items())
+        return replace(self, components=components, n_folds=0, outside=True)
+
+    def among(self, places: Sequence[int], n_classes: int) -> "CountsLaw":
+        """The same law when there are more classes, which have no samples."""
+
+        def widened(counts: tuple[int, ...]) -> tuple[int, ...]:
+            found = [0] * n_classes
+            for place, count in zip(places, counts, strict=True):
+                found[place] = count
+            return tuple(found)
+
+        components = tuple(
+            CountsComponent(widened(c.train), widened(c.test), c.weight) for c in self.components
+        )
+        return replace(self, class_sizes=widened(self.class_sizes), components=components)
 
     def without_one(self, unit: int, at_least: int) -> "CountsLaw":
         """The law when a sample of class `unit` is gone, if it can with `at_least` voters."""
@@ -117,19 +142,21 @@ class ClassCounts:
 
     counts: int | Mapping[Any, int]
 
-    def resolve(self, classes: NDArray[Any], codes: NDArray[np.int32]) -> CountsLaw:
-        """Fix the classes and their sizes."""
+    def resolve(
+        self, classes: NDArray[Any], codes: NDArray[np.int32], *, outside: bool = False
+    ) -> CountsLaw:
+        """Fix the classes and their sizes; questions from outside need nobody left to test."""
         sizes = np.bincount(codes, minlength=len(classes)).tolist()
         train = self._by_class(classes)
         for name, size, count in zip(classes.tolist(), sizes, train, strict=True):
             # One number for all classes is meant to test all of them, too.
-            most = size if isinstance(self.counts, Mapping) else size - 1
+            most = size if outside or isinstance(self.counts, Mapping) else size - 1
             why = f" for class {name!r}, which has {size} samples"
             if most < size:
                 why += " (one must be left to test; name the counts by class to allow otherwise)"
             check_count("counts (of ClassCounts)", count, at_least=0, at_most=most, why=why)
         test = tuple(size - count for size, count in zip(sizes, train, strict=True))
-        if sum(train) == 0 or sum(test) == 0:
+        if sum(train) == 0 or (sum(test) == 0 and not outside):
             raise InvalidInputError(
                 "counts (of ClassCounts) must leave at least one training and one test sample; "
                 f"got {sum(train)} training and {sum(test)} test samples"

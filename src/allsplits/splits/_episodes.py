@@ -1,6 +1,6 @@
 """Few-shot episodes: some classes at random, a few support items of each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import comb, prod
@@ -21,6 +21,11 @@ class EpisodeLaw(ClassSizes):
 
     n_way: int
     k_shot: int
+    outside: bool = False
+
+    def without_tests(self) -> "EpisodeLaw":
+        """The same support sets for questions from outside."""
+        return replace(self, outside=True)
 
     @property
     def smallest_training_set(self) -> int:
@@ -80,16 +85,17 @@ class Episodes:
     n_way: int
     k_shot: int
 
-    def resolve(self, classes: NDArray[Any], codes: NDArray[np.int32]) -> EpisodeLaw:
-        """Fix the classes and their sizes."""
+    def resolve(
+        self, classes: NDArray[Any], codes: NDArray[np.int32], *, outside: bool = False
+    ) -> EpisodeLaw:
+        """Fix the classes and their sizes; questions from outside need nobody left to test."""
         sizes = np.bincount(codes, minlength=len(classes))
         n_way = check_count(
             "n_way", self.n_way, at_least=2, at_most=len(classes), why=" (the number of classes)"
         )
         smallest = int(np.argmin(sizes))
-        k_shot = check_count(
-            "k_shot", self.k_shot, at_least=1, at_most=int(sizes[smallest]) - 1,
-            why=f" (class {classes.tolist()[smallest]!r} has {sizes[smallest]} samples, and one "
-            "must be left as a query)",
-        )  # fmt: skip
+        why = f" (class {classes.tolist()[smallest]!r} has {sizes[smallest]} samples"
+        why += ")" if outside else ", and one must be left as a query)"
+        most = int(sizes[smallest]) - (not outside)
+        k_shot = check_count("k_shot", self.k_shot, at_least=1, at_most=most, why=why)
         return EpisodeLaw(tuple(sizes.tolist()), n_way, k_shot)

@@ -6,7 +6,7 @@ unequal size are a mixture: each fold counts the same, as in the mean of scikit-
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import comb
@@ -14,6 +14,7 @@ from numbers import Integral
 from typing import ClassVar, NamedTuple
 
 from allsplits._validation import check_count, check_fraction
+from allsplits.splits._questions import Questions
 
 
 def train_size_without_one(train: int, size: int) -> int:
@@ -34,7 +35,7 @@ class SizeComponent(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SizeLaw:
+class SizeLaw(Questions):
     """Fixed training sizes with their weights, for a known number of samples.
 
     `n_folds` is the number of folds of a run where splits come as folds, 0 where they come alone.
@@ -45,6 +46,7 @@ class SizeLaw:
     n_samples: int
     components: tuple[SizeComponent, ...]
     n_folds: int = 0
+    outside: bool = False
 
     @classmethod
     def of_size(cls, n_samples: int, train: int, test: int | None = None) -> SizeLaw:
@@ -67,6 +69,14 @@ class SizeLaw:
             n_folds,
         )
 
+    def without_tests(self) -> SizeLaw:
+        """The same training sets for questions from outside."""
+        shares: dict[int, Fraction] = {}
+        for c in self.components:
+            shares[c.train] = shares.get(c.train, Fraction(0)) + c.weight
+        components = tuple(SizeComponent(train, 0, share) for train, share in shares.items())
+        return replace(self, components=components, n_folds=0, outside=True)
+
     def without_one(self, unit: int, at_least: int) -> SizeLaw:
         """The law of the same splitting when a sample is gone, if it can with `at_least` voters."""
         n = self.n_samples - 1
@@ -79,7 +89,7 @@ class SizeLaw:
 
     def only(self, component: SizeComponent) -> SizeLaw:
         """The law given that one of the sizes is drawn."""
-        return SizeLaw.of_size(self.n_samples, component.train, component.test)
+        return replace(self, components=(component._replace(weight=Fraction(1)),), n_folds=0)
 
     @property
     def smallest_training_set(self) -> int:
@@ -93,6 +103,8 @@ class SizeLaw:
         return sum(comb(n, c.train) * comb(n - c.train, c.test) for c in self.components)
 
     def __str__(self) -> str:
+        if self.smallest_training_set == self.n_samples:
+            return f"all {self.n_samples} samples in training"
         sizes = " or ".join(str(component.train) for component in self.components)
         return f"every training set of {sizes} of {self.n_samples} samples"
 
@@ -117,11 +129,13 @@ class FixedSize:
 
     train_size: int | float
 
-    def resolve(self, n_samples: int) -> SizeLaw:
-        """Fix the number of samples."""
+    def resolve(self, n_samples: int, *, outside: bool = False) -> SizeLaw:
+        """Fix the number of samples; questions from outside need no sample left to test."""
         size = self.train_size
         if not isinstance(size, Integral):
-            size = int(check_fraction("train_size", size) * n_samples)
-        why = f" (a test sample must be left of {n_samples})"
-        size = check_count("train_size", size, at_least=1, at_most=n_samples - 1, why=why)
-        return SizeLaw.of_size(n_samples, size)
+            size = int(check_fraction("train_size", size, allow_one=outside) * n_samples)
+        most = n_samples if outside else n_samples - 1
+        why = f" (of {n_samples})" if outside else f" (a test sample must be left of {n_samples})"
+        return SizeLaw.of_size(
+            n_samples, check_count("train_size", size, at_least=1, at_most=most, why=why)
+        )

@@ -1,6 +1,6 @@
 """Whole groups go to training or to test together."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb
 from typing import Any, ClassVar
@@ -12,10 +12,11 @@ from sklearn.model_selection import GroupShuffleSplit
 from allsplits._validation import check_count, shown
 from allsplits.exceptions import InvalidInputError
 from allsplits.splits._fixed import SizeLaw, train_size_without_one
+from allsplits.splits._questions import Questions
 
 
 @dataclass(frozen=True, eq=False)
-class GroupLaw:
+class GroupLaw(Questions):
     """A fixed number of training groups and of test groups, all choices equally likely.
 
     Each split counts the same, whatever the size of its test set, as in the mean of
@@ -27,9 +28,14 @@ class GroupLaw:
     groups: NDArray[np.int32]
     n_train: int
     n_test: int
+    outside: bool = False
+
+    def without_tests(self) -> "GroupLaw":
+        """The same training sets for questions from outside, which belong to no group."""
+        return replace(self, n_test=0, outside=True)
 
     @property
-    def n_samples(self) -> int:
+    def n_samples(self) -> int:  # type: ignore[override]
         """Number of samples."""
         return len(self.groups)
 

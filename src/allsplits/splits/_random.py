@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import comb
@@ -10,10 +10,11 @@ from numbers import Rational
 from typing import ClassVar
 
 from allsplits._validation import check_fraction
+from allsplits.splits._questions import Questions
 
 
 @dataclass(frozen=True)
-class BernoulliLaw:
+class BernoulliLaw(Questions):
     """Each sample is a training sample with probability q, independently.
 
     Training sets with fewer than `at_least` samples are left out.
@@ -24,11 +25,16 @@ class BernoulliLaw:
     n_samples: int
     q: Fraction
     at_least: int = 1
+    outside: bool = False
+
+    def without_tests(self) -> BernoulliLaw:
+        """The same training sets for questions from outside."""
+        return replace(self, outside=True)
 
     @property
     def smallest_training_set(self) -> int:
-        """Training sets too small for the vote are left out, so any k up to n - 1 will do."""
-        return self.n_samples - 1
+        """Sets too small for the vote are left out, so any k up to all candidates will do."""
+        return self.n_candidates
 
     def without_one(self, unit: int, at_least: int) -> BernoulliLaw:
         """The law when one sample is gone."""
@@ -36,13 +42,13 @@ class BernoulliLaw:
 
     def given(self, at_least: int) -> BernoulliLaw:
         """The law of training sets with that many voters."""
-        return BernoulliLaw(self.n_samples, self.q, at_least)
+        return replace(self, at_least=at_least)
 
     @cached_property
     def n_splits(self) -> int:
         """How many different splits are averaged over: enough in training, and some to test."""
         too_small = sum(comb(self.n_samples, size) for size in range(self.at_least))
-        return int(2**self.n_samples) - too_small - 1
+        return int(2**self.n_samples) - too_small - (0 if self.outside else 1)
 
     def __str__(self) -> str:
         enough = f", at least {self.at_least} of them" if self.at_least > 1 else ""
@@ -87,12 +93,17 @@ class Bernoulli:
 
 
 @dataclass(frozen=True)
-class BootstrapLaw:
+class BootstrapLaw(Questions):
     """n draws with replacement; a sample is tested when it is not drawn."""
 
     kind: ClassVar[str] = "draws with replacement"
 
     n_samples: int
+    outside: bool = False
+
+    def without_tests(self) -> BootstrapLaw:
+        """The same bags for questions from outside."""
+        return replace(self, outside=True)
 
     @property
     def smallest_training_set(self) -> int:

@@ -42,12 +42,16 @@ Law = SizeLaw | CountsLaw | GroupLaw | EpisodeLaw | BernoulliLaw | BootstrapLaw
 
 @dataclass(frozen=True)
 class Samples:
-    """What a law may depend on: how many samples, their classes, their groups."""
+    """What a law may depend on: how many samples, their classes, their groups.
+
+    With `outside` the samples are references, which are asked by others: nobody is held out.
+    """
 
     n_samples: int
     classes: NDArray[Any] | None = None
     codes: NDArray[np.int32] | None = None
     groups: NDArray[np.int32] | None = None
+    outside: bool = False
 
     def labels(self, cv: Any) -> tuple[NDArray[Any], NDArray[np.int32]]:
         """Classes and codes, or an error for regression."""
@@ -60,7 +64,17 @@ class Samples:
 
 
 def resolve_cv(cv: Any, samples: Samples) -> Law:
-    """Turn a law or a scikit-learn splitter into the law for these samples."""
+    """Turn a law or a scikit-learn splitter into the law for these samples.
+
+    For questions from outside it is the law of the training parts; None means all samples.
+    """
+    if samples.outside:
+        whole = SizeLaw.of_size(samples.n_samples, samples.n_samples)
+        return (whole if cv is None else _resolved(cv, samples)).without_tests()
+    return _resolved(cv, samples)
+
+
+def _resolved(cv: Any, samples: Samples) -> Law:
     if cv is None:
         return _default_folds(samples)
     if isinstance(cv, Integral) and not isinstance(cv, bool):
@@ -122,9 +136,9 @@ def _folds(n_folds: int, n: int) -> SizeLaw:
 
 
 _READERS: dict[type, Callable[[Any, Samples], Law]] = {
-    FixedSize: lambda cv, s: cv.resolve(s.n_samples),
-    ClassCounts: lambda cv, s: cv.resolve(*s.labels(cv)),
-    Episodes: lambda cv, s: cv.resolve(*s.labels(cv)),
+    FixedSize: lambda cv, s: cv.resolve(s.n_samples, outside=s.outside),
+    ClassCounts: lambda cv, s: cv.resolve(*s.labels(cv), outside=s.outside),
+    Episodes: lambda cv, s: cv.resolve(*s.labels(cv), outside=s.outside),
     Bernoulli: lambda cv, s: cv.resolve(s.n_samples),
     Bootstrap: lambda cv, s: cv.resolve(s.n_samples),
     LeaveOneOut: lambda cv, s: _leave_p_out(1, s.n_samples),

@@ -7,7 +7,6 @@ from sklearn.model_selection import LeaveOneOut
 
 from allsplits._validation import check_choice, shown
 from allsplits.exact.influence.asked import Asked
-from allsplits.exact.influence.outside import OutsideNeighbors
 from allsplits.exact.influence.solve import check_asked
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._options import check_options
@@ -18,6 +17,8 @@ from allsplits.values._result import SampleValues
 from allsplits.values._source import Source
 
 METHODS = ("influence", "shapley", "banzhaf", "soft_shapley")
+#: What cv=None means: with all samples in training nobody's influence would show.
+_DEFAULT_FOLDS = 5
 #: What the methods that need no cv average over.
 _SETS = {
     "shapley": "sets of all sizes alike",
@@ -107,15 +108,15 @@ def sample_values(
             f"{shown(cv)}"
         )
     law = LeaveOneOut() if method != "influence" else cv
-    task = Task.read(estimator, X, y, options, cv=law, scoring=scoring, groups=groups)
-    samples = Samples.of(task)
-    neighbors, tests = task.neighbors, None
-    if X_test is not None or y_test is not None:
-        queries, tests = samples.read(X_test, y_test)
-        neighbors = OutsideNeighbors(task.points, queries, samples.metric, options)
-    asked = Asked(task.question(), method, tests)
+    if law is None and X_test is not None:
+        law = _DEFAULT_FOLDS
+    task = Task.read(
+        estimator, X, y, options, cv=law, scoring=scoring, groups=groups, X_test=X_test,
+        y_test=y_test,
+    )  # fmt: skip
+    asked = Asked(task.question(), method)
     check_asked(asked)
-    return _result(task, Source(neighbors, asked, samples), groups)
+    return _result(task, Source(task.neighbors, asked, Samples.of(task)), groups)
 
 
 def _result(task: Task, source: Source, groups: Any) -> SampleValues:

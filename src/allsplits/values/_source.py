@@ -1,7 +1,7 @@
 """What values were computed from: asked again for influences, and for scores as samples leave."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ class Source:
 
     @property
     def _first_question(self) -> int:
-        return 0 if self.asked.tests is None else self.asked.n_samples
+        return int(self.asked.question.asked.start)
 
     def values(self) -> Answer:
         """Values of all samples, or of all groups."""
@@ -88,7 +88,7 @@ class Source:
     ) -> list[float]:
         """Scores of fresh questions, answered by all samples but those that leave, in turn."""
         queries, tests = self.samples.read(X_test, y_test)
-        asked = replace(self.asked, tests=tests)
+        asked = self.asked.of_tests(tests)
         n_threads = thread_count(asked.question.options.n_jobs)
         points = np.asarray(self.samples.points)
         scores = []

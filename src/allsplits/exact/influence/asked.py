@@ -1,11 +1,12 @@
 """What is asked about influences: whose, by which method, on which questions.
 
-Questions are the samples themselves, each answered by the others, or further ones that nobody
-learns from. Further questions are numbered after the samples, so that votes find their classes in
-one array.
+Questions are the samples themselves, each answered by the others, or points from outside, which
+nobody learns from and which are numbered after the samples (see `Question`).
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -14,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.laws.class_counts.weights import component_weights
-from allsplits.exact.laws.fixed_size.vote import class_weights
-from allsplits.exact.question import Question
+from allsplits.exact.question import Question, class_weights
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -23,19 +23,34 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A question about the samples, one column; the method; classes or targets of the tests.
+    """A question of one column, and the method.
 
     Attributes
     ----------
     question : Question
     method : {"influence", "shapley", "banzhaf", "soft_shapley"}
-    tests : array or None
-        Classes or targets of questions that are not samples; None if the samples are the questions.
     """
 
     question: Question
     method: str
-    tests: NDArray[Any] | None = None
+
+    @property
+    def outside(self) -> bool:
+        """Whether the questions are not samples."""
+        return self.question.outside
+
+    def of_tests(self, tests: NDArray[Any]) -> Asked:
+        """The same about other questions from outside: their classes, or their targets."""
+        question, n = self.question, self.n_samples
+        column = question.columns[0]
+        column = replace(column, law=column.law.without_tests())
+        if question.n_classes:
+            codes = np.concatenate([question.codes[:n], tests]).astype(np.int32)
+            n_classes = max(question.n_classes, int(codes.max()) + 1)
+            question = replace(question, codes=codes, columns=[column], n_classes=n_classes)
+            return replace(self, question=question)
+        targets = np.concatenate([question.targets[:n], tests])
+        return replace(self, question=replace(question, targets=targets, columns=[column]))
 
     @property
     def k(self) -> int:
@@ -55,7 +70,7 @@ class Asked:
     @property
     def n_candidates(self) -> int:
         """Candidates of a question."""
-        return self.n_samples - (self.tests is None)
+        return self.question.n_candidates
 
     @property
     def n_classes(self) -> int:
@@ -66,17 +81,13 @@ class Asked:
     def codes(self) -> Codes:
         """Classes of the samples and of the tests."""
         if not self.question.n_classes:
-            n = self.n_samples + (0 if self.tests is None else len(self.tests))
-            return np.zeros(n, dtype=np.int32)
-        return self._with_tests(self.question.codes)
+            return np.zeros(len(self.question.targets), dtype=np.int32)
+        return self.question.codes
 
-    @cached_property
+    @property
     def targets(self) -> Floats:
         """Targets of the samples and of the tests."""
-        return self._with_tests(self.question.targets)
-
-    def _with_tests(self, values: NDArray[Any]) -> NDArray[Any]:
-        return values if self.tests is None else np.concatenate([values, self.tests])
+        return self.question.targets
 
     @property
     def class_sizes(self) -> NDArray[np.int64]:
@@ -87,12 +98,8 @@ class Asked:
     def class_weights(self) -> list[list[Fraction]]:
         """What a question of each class counts in the score, for each component of the law."""
         components = getattr(self.law, "components", ()) if self.by_class else ()
-        if self.tests is not None:
-            each = self._test_weights()
-            shares = [c.weight for c in components] or [Fraction(1)]
-            return [[share * w for w in each] for share in shares]
         if not self.question.n_classes:
-            return [[Fraction(1, self.n_samples)]]
+            return [[Fraction(1, self.question.n_questions)]]
         if not components:
             return [class_weights(self.question)]
         return [[c.weight * w for w in component_weights(self.question, c)] for c in components]
@@ -101,10 +108,3 @@ class Asked:
     def by_class(self) -> bool:
         """Whether the law draws from each class."""
         return self.method == "influence" and self.law.kind == "class counts"
-
-    def _test_weights(self) -> list[Fraction]:
-        sizes = np.bincount(self.codes[self.n_samples :], minlength=self.n_classes).tolist()
-        present = sum(1 for size in sizes if size)
-        if self.question.balanced:
-            return [Fraction(1, present * max(size, 1)) for size in sizes]
-        return [Fraction(1, sum(sizes))] * len(sizes)

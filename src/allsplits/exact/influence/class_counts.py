@@ -48,7 +48,7 @@ def candidate_pools(asked: Asked) -> NDArray[np.int64]:
     """Candidates of each class (last) for a question of each class."""
     sizes = asked.class_sizes
     own = np.eye(len(sizes), dtype=np.int64)
-    pools: NDArray[np.int64] = np.maximum(sizes - (own if asked.tests is None else 0 * own), 0)
+    pools: NDArray[np.int64] = np.maximum(sizes - (0 * own if asked.outside else own), 0)
     return pools
 
 

@@ -143,7 +143,7 @@ def _score_of_nobody(asked: Asked, number: int) -> Fraction:
     if asked.question.vote != "mean":
         return Fraction(0)
     targets = [Fraction(y) for y in asked.question.targets.tolist()]
-    own = targets.pop(number) if asked.tests is None else Fraction(float(asked.targets[number]))
+    own = targets.pop(number) if not asked.outside else Fraction(float(asked.targets[number]))
     error = own - sum(targets, Fraction(0)) / len(targets)
     return -error * error
 

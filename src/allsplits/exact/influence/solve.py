@@ -79,7 +79,7 @@ def check_asked(asked: Asked) -> None:
             f"n_neighbors must be at most {asked.n_candidates}, the number of candidates; got "
             f"{asked.k}"
         )
-    n_questions = len(asked.codes) - (0 if asked.tests is None else asked.n_samples)
+    n_questions = asked.question.n_questions
     if asked.method != "banzhaf" and n_questions * asked.n_candidates > MOST_PAIRS:
         raise InvalidInputError(
             f"method={asked.method!r} needs complete orders, {n_questions:,} questions × "
@@ -110,7 +110,7 @@ def _check_law(asked: Asked) -> None:
 
 
 def _check_group_law(asked: Asked, law: GroupLaw) -> None:
-    if asked.tests is not None:
+    if asked.outside:
         raise UnsupportedError(
             "X_test must be None for values of whole groups: their questions are the samples"
         )
@@ -174,7 +174,7 @@ def _constants(asked: Asked, empty: float) -> Floats:
         return np.zeros(len(asked.codes))
     N, y = asked.n_candidates, asked.targets
     total = y[: asked.n_samples].sum()
-    means = (total - y) / N if asked.tests is None else np.full(len(y), total / N)
+    means = (total - y) / N if not asked.outside else np.full(len(y), total / N)
     constants: Floats = -empty * (y - means) ** 2
     return constants
 

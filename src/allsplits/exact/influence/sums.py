@@ -114,7 +114,7 @@ def solve_values(asked: Asked) -> Solver:
     found = influences(asked)
     scopes = asked.codes[:n] if asked.by_class else np.zeros(n, dtype=np.int32)
     part: Any = _ValuePart(
-        found.part, question_weights(asked), scopes, found.constants, asked.tests is None
+        found.part, question_weights(asked), scopes, found.constants, not asked.outside
     )
     return Solver(
         found.depth, part, _Values(scopes, found.bound), found.seconds,

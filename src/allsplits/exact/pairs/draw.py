@@ -26,7 +26,9 @@ class RunDrawer:
         self._codes = question.codes
         self._by_class = question.balanced or self._law.kind == "episodes"
         self._n = question.n_samples
-        self._classes = [np.flatnonzero(self._codes == c) for c in range(question.n_classes)]
+        self._n_outside = question.n_questions if question.outside else 0
+        of_samples = self._codes[: self._n]
+        self._classes = [np.flatnonzero(of_samples == c) for c in range(question.n_classes)]
         self._draw: Callable[[np.random.Generator], tuple[Ints, Ints]] = {
             "fixed size": self._sizes,
             "class counts": self._counts,
@@ -40,6 +42,8 @@ class RunDrawer:
         """One run, with a test sample and enough voters."""
         for _ in range(_MOST_TRIALS):
             folds, copies = self._draw(rng)
+            if self._n_outside:
+                folds = self._outside(copies)
             if folds.max() >= 0:
                 return ReplayRun(folds, copies, self.units(folds))
         raise InvalidInputError(f"cv draws next to no splits that can be scored: {self._law}")
@@ -63,8 +67,19 @@ class RunDrawer:
         present = (sizes.reshape(n_folds, n_classes) > 0).sum(axis=1)
         return np.where(tested, 1 / (n_folds * present[folds] * np.maximum(sizes, 1)[cells]), 0.0)
 
+    def _outside(self, copies: Ints) -> Ints:
+        """All questions from outside are tested; those of the classes of an episode."""
+        folds = np.full(len(copies), -1, dtype=np.int32)
+        if copies.sum() >= min(self._k, self._law.smallest_training_set):
+            folds[self._n :] = 0
+        if self._law.kind == "episodes":
+            folds[~np.isin(self._codes, self._codes[copies > 0])] = -1
+        return folds
+
     def _nothing(self) -> tuple[Ints, Ints]:
-        return np.full(self._n, -1, dtype=np.int32), np.zeros(self._n, dtype=np.int32)
+        """For the samples, and for questions from outside after them."""
+        n = self._n + self._n_outside
+        return np.full(n, -1, dtype=np.int32), np.zeros(n, dtype=np.int32)
 
     def _deal(
         self, rng: np.random.Generator, pools: Sequence[NDArray[Any]], draws: Sequence[Any]
@@ -97,8 +112,9 @@ class RunDrawer:
         law = self._law
         folds, copies = self._nothing()
         shuffled = rng.permutation(len(law.group_sizes))
-        copies[np.isin(law.groups, shuffled[: law.n_train])] = 1
-        folds[np.isin(law.groups, shuffled[law.n_train : law.n_train + law.n_test])] = 0
+        copies[: self._n][np.isin(law.groups, shuffled[: law.n_train])] = 1
+        tested = shuffled[law.n_train : law.n_train + law.n_test]
+        folds[: self._n][np.isin(law.groups, tested)] = 0
         return folds, copies
 
     def _episodes(self, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -114,12 +130,12 @@ class RunDrawer:
         folds, copies = self._nothing()
         train = rng.random(self._n) < float(self._law.q)
         if train.sum() >= self._k:
-            copies[train] = 1
-            folds[~train] = 0
+            copies[: self._n][train] = 1
+            folds[: self._n][~train] = 0
         return folds, copies
 
     def _bootstrap(self, rng: np.random.Generator) -> tuple[Ints, Ints]:
         folds, copies = self._nothing()
-        copies[:] = np.bincount(rng.integers(self._n, size=self._n), minlength=self._n)
+        copies[: self._n] = np.bincount(rng.integers(self._n, size=self._n), minlength=self._n)
         folds[copies == 0] = 0
         return folds, copies

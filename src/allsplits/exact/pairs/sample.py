@@ -37,7 +37,7 @@ class SampledSpread(NamedTuple):
 def sampling_seconds(question: Question, n_runs: int) -> float:
     """What the replay takes on one core, roughly."""
     each = _SAMPLE + _VOTER * 2 * question.columns[0].k
-    return 1e-9 * n_runs * question.n_samples * each
+    return 1e-9 * n_runs * question.n_questions * each
 
 
 def replay_scores(
@@ -62,9 +62,10 @@ def replay_scores(
 
 
 def rows_of(order: NeighborOrder, question: Question) -> ReplayRows:
-    """An order as the replay sees it."""
+    """An order as the replay sees it; samples that are not asked have empty rows."""
     weights = np.empty(0) if question.weights is None else question.weights.of(order)
-    return ReplayRows(order.indptr, order.flat_indices, order.tied, weights)
+    indptr = np.concatenate([np.zeros(question.asked.start, dtype=np.int64), order.indptr])
+    return ReplayRows(indptr, order.flat_indices, order.tied, weights)
 
 
 def new_work(question: Question, state: NDArray[np.uint64]) -> ReplayWork:

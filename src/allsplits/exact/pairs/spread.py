@@ -9,6 +9,7 @@ result says so.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from math import inf, sqrt
 from typing import NamedTuple
 
@@ -56,6 +57,8 @@ def split_spread(
     neighbors: Neighbors, question: Question, *, method: str, n_runs: int, seed: int
 ) -> SplitSpread:
     """The spread of the score between runs, for a question of one column."""
+    if _is_alone(question):
+        return SplitSpread(0.0, 0, Fraction(0))
     order = _stored_order(neighbors, question)
     found = _counted_if(order, question, method)
     if isinstance(found, SplitSpread):
@@ -82,9 +85,9 @@ def spread_in_passing(neighbors: Neighbors, question: Question) -> SplitSpread |
 
     Nobody runs one split of leave-one-out alone: there is none for it either.
     """
-    if _leaves_one_out(question):
+    if _is_alone(question) or (_leaves_one_out(question) and not question.outside):
         return None
-    n, depth = question.n_samples, _depth(question)
+    n, depth = question.n_questions, _depth(question)
     each = sampling_seconds(question, 1) / thread_count(question.options.n_jobs)
     n_runs = min(_RUNS_IN_PASSING, int(_SECONDS_IN_PASSING / each))
     if n * depth > _MOST_IN_PASSING or n_runs < _FEWEST_RUNS:
@@ -94,6 +97,11 @@ def spread_in_passing(neighbors: Neighbors, question: Question) -> SplitSpread |
     if isinstance(found, SplitSpread):
         return found
     return _sampled(question, _replayed(order, question, n_runs, 0, 1), found)
+
+
+def _is_alone(question: Question) -> bool:
+    """Whether there is one training set only: all samples answer a fixed test set."""
+    return question.outside and bool(question.columns[0].law.n_splits == 1)
 
 
 def _leaves_one_out(question: Question) -> bool:
@@ -149,6 +157,8 @@ def _n_folds(question: Question) -> int:
 def why_not_counted(question: Question) -> str:
     """Why pairs of this law and vote are not counted; nothing if they are."""
     column = question.columns[0]
+    if question.outside:
+        return "pairs of questions from outside are not counted"
     if question.vote != "majority":
         return "only equal votes for classes are counted"
     if column.law.kind not in ("fixed size", "class counts"):
@@ -165,7 +175,7 @@ def why_not_counted(question: Question) -> str:
 def _depth(question: Question) -> int:
     """How deep the rows must be; complete for Fractions."""
     n = question.n_samples
-    if question.options.exact and _few(n * (n - 1), question.columns[0].k):
+    if question.options.exact and not question.outside and _few(n * (n - 1), question.columns[0].k):
         return n - 1
     options = replace(question.options, tol=max(question.options.tol, _TOL))
     return solver_for(replace(question, options=options)).depth

@@ -25,9 +25,9 @@ States = dict[tuple[int, Sums], Fraction]
 
 def solve_mean_fractions(question: Question) -> Solver:
     """exact=True for weighted means."""
-    n = question.n_samples
+    n = question.n_questions
     return in_fractions(
-        partial(_row, question), deepest_prefix(question.columns), [Fraction(1, n)] * n
+        question, partial(_row, question), deepest_prefix(question.columns), [Fraction(1, n)] * n
     )
 
 
@@ -59,7 +59,7 @@ def _outcomes(
 ) -> Iterator[tuple[Sums, Fraction]]:
     """All (sums, probability) with which a vote of k can end."""
     states: States = {(0, (Fraction(0), Fraction(0))): Fraction(1)}
-    n, s = question.n_samples - 1, 0
+    n, s = question.n_candidates, 0
     for i, group in enumerate(groups):
         weight = weights[s]
         new: States = {}

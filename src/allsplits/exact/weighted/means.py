@@ -108,8 +108,8 @@ class WeightedMeans:
         Signed errors are added up, so rounding is measured by the largest error of each sample:
         steps of the walk, voters, exponents up to 43, and sums of up to 3,000 nodes by blocks.
         """
-        targets = question.targets
-        worst = np.mean(np.maximum(targets - targets.min(), targets.max() - targets) ** 2)
+        targets, own = question.targets, question.own_targets
+        worst = np.mean(np.maximum(own - targets.min(), targets.max() - own) ** 2)
         left_out = self.prefixes.missing + question.options.tol / 4
         k = int(self.prefixes.ks.max())
         rounding = (24 * self.prefixes.depth + 8 * k + 256) * UNIT_ROUNDOFF
@@ -131,6 +131,6 @@ def solve_weighted_mean(question: Question) -> Solver:
         bound = QUADRATURE * errors.mean(axis=0) + means.bound(question)
         return answer_from_rows(question, -errors, None, bound)
 
-    total, seconds = FromRows(question, finish), means.seconds(question.n_samples)
+    total, seconds = FromRows(question, finish), means.seconds(question.n_questions)
     solver = Solver(means.prefixes.depth, means.errors, total, seconds, "fewer neighbours")
     return or_equal(question, solver, solve_mean, "mean")

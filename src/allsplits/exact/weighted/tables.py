@@ -16,10 +16,11 @@ class TabledLaw:
     """A law of fixed size or of class counts as the kernels see it."""
 
     def __init__(self, question: Question, law: Any) -> None:
-        self.law, self.n_candidates = law, question.n_samples - 1
+        self.law, self.n_candidates = law, question.n_candidates
+        self.held_out = 0 if question.outside else 1
         self.counts = law.kind == "class counts"
         sizes = np.array(law.class_sizes) if self.counts else question.class_sizes
-        self.pools = np.concatenate([sizes, np.maximum(sizes - 1, 0)])
+        self.pools = np.concatenate([sizes, np.maximum(sizes - self.held_out, 0)])
         self.trains = [component.train for component in law.components]
 
     def draws(self, own: int, component: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -27,7 +28,7 @@ class TabledLaw:
         if not self.counts:
             return np.array([self.n_candidates]), np.array([self.trains[component]])
         n_classes = len(self.pools) // 2
-        pool = self.pools[:n_classes] - (np.arange(n_classes) == own)
+        pool = self.pools[:n_classes] - self.held_out * (np.arange(n_classes) == own)
         return pool, np.minimum(np.array(self.trains[component]), pool)
 
     def depth(self, k: int, tol: float) -> int:
@@ -35,7 +36,8 @@ class TabledLaw:
         if not self.counts:
             return prefixes_for([Column(k, self.law)], tol).depth
         sizes = self.law.class_sizes
-        return max(needed_depth(sizes, train, k, tol) for train in self.trains)
+        deepest = max(needed_depth(sizes, train, k, tol) for train in self.trains)
+        return min(deepest, self.n_candidates)
 
     def left_out(self, k: int, tol: float) -> int:
         """Candidates before the last voter that do not vote, but for mass of about `tol`."""

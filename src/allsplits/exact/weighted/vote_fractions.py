@@ -22,8 +22,7 @@ from allsplits.exact.answer import (
 )
 from allsplits.exact.laws.class_counts.weights import component_weights
 from allsplits.exact.laws.fixed_size.fractions import groups_of
-from allsplits.exact.laws.fixed_size.vote import class_weights
-from allsplits.exact.question import Question
+from allsplits.exact.question import Question, class_weights
 from allsplits.exact.weighted.equal import check_states, weights_of
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
 from allsplits.orders import NeighborOrder
@@ -66,7 +65,8 @@ def solve_vote_fractions(question: Question) -> Solver:
     """exact=True for weighted votes under one law, of fixed size or of class counts."""
     counted = component_fractions(question, question.columns[0].law)
     codes = question.codes.tolist()
-    weights = [sum((line[code] for line in counted), Fraction(0)) for code in codes]
+    asked = codes[question.asked]
+    weights = [sum((line[code] for line in counted), Fraction(0)) for code in asked]
 
     def line(order: NeighborOrder, row: int) -> list[list[Fraction]]:
         of_row = weights_of(question).fractions(order.slice_rows(row, row + 1))
@@ -78,7 +78,7 @@ def solve_vote_fractions(question: Question) -> Solver:
         # What every class gets is in units of the score; a sample never held out has no score.
         values = [
             [shares[code] / weight if weight else None for shares in row]
-            for code, weight, row in zip(codes, weights, rows, strict=True)
+            for code, weight, row in zip(asked, weights, rows, strict=True)
         ]
         shares = [
             [value / weight if weight else None for value in row[0]]
@@ -88,8 +88,7 @@ def solve_vote_fractions(question: Question) -> Solver:
             values, weights, proba=shares if question.want_samples else None
         )
 
-    part = RowFractions(line, question.n_samples)
-    return Solver(question.n_samples - 1, part, FromFractions(finish))
+    return Solver(question.n_candidates, RowFractions(line, question), FromFractions(finish))
 
 
 def _groups(
@@ -128,7 +127,7 @@ def _drawing(question: Question, law: Any, train: Any, own: int) -> Any:
     """A function (seen, voters, members) -> all (drawn from each class, probability)."""
     if law.kind == "class counts":
         sizes = list(law.class_sizes)
-        sizes[own] -= 1
+        sizes[own] -= 0 if question.outside else 1
 
         def by_class(seen: Counts, voters: Counts, members: Counts) -> Iterator[Any]:
             left = [size - s for size, s in zip(sizes, seen, strict=True)]
@@ -145,7 +144,7 @@ def _drawing(question: Question, law: Any, train: Any, own: int) -> Any:
         return by_class
 
     def of_all(seen: Counts, voters: Counts, members: Counts) -> Iterator[Any]:
-        left, want = question.n_samples - 1 - sum(seen), train - sum(voters)
+        left, want = question.n_candidates - sum(seen), train - sum(voters)
         for x in product(*(range(g + 1) for g in members)):
             if sum(x) <= want:
                 chance = prod(comb(g, i) for g, i in zip(members, x, strict=True))

@@ -75,7 +75,7 @@ class WeightedVote:
     @property
     def seconds(self) -> float:
         """What all rows take on one core, roughly, without ties."""
-        return weighted_votes_seconds(self.question.n_samples, max(self.ks))
+        return weighted_votes_seconds(self.question.n_questions, max(self.ks))
 
     @property
     def width(self) -> int:
@@ -121,8 +121,8 @@ class WeightedVote:
         out = np.zeros((order.n_samples, self.width))
         values, doubts, variances = self.split(out)
         # The first block speaks for the others, unless the estimate did.
-        foreseen = is_long(self.seconds, n_threads) or order.first_row > 0
-        scale = 0.0 if foreseen else question.n_samples / order.n_samples
+        foreseen = is_long(self.seconds, n_threads) or not question.is_first(order)
+        scale = 0.0 if foreseen else question.n_questions / order.n_samples
         for batch in _batches(self.ks):
             ks = [self.ks[c] for c in batch]
             found = self._bounds(rows, ks, n_threads, scale)
@@ -272,7 +272,7 @@ def _of_one_law(question: Question) -> Solver:
     vote = WeightedVote(question, question.columns[0].law)
 
     def finish(values: Floats) -> Answer:
-        weight = vote.component_weights.sum(axis=1)[question.codes]
+        weight = vote.component_weights.sum(axis=1)[question.own_codes]
         shares, doubts, noises = vote.split(values)
         if question.want_samples or question.want_rows:
             bound = doubts.sum(axis=0) + vote.rounding()

@@ -14,9 +14,8 @@ def exact_right(question: Question, order: NeighborOrder, row: int) -> list[Frac
     return [_value(question, order, row, min(column.k, most)) for column in question.columns]
 
 
-def _ends_here(n: int, s: int, g: int, k: int, u: int) -> Fraction:
-    """P(u of n draws are among the first s, at least k - u in the group of g that follows)."""
-    N = n - 1
+def _ends_here(n: int, N: int, s: int, g: int, k: int, u: int) -> Fraction:
+    """P(u of n draws are among the first s of N, at least k - u in the group of g that follows)."""
     exactly = Fraction(comb(n, u) * s**u * (N - s) ** (n - u), N**n)
     left, rest = n - u, N - s
     fewer = sum(comb(left, x) * g**x * (rest - g) ** (left - x) for x in range(k - u))
@@ -33,7 +32,7 @@ def _value(question: Question, order: NeighborOrder, row: int, k: int) -> Fracti
         tied = {c: labels.count(c) for c in set(labels)}
         g = len(labels)
         for u in range(k):
-            weight = _ends_here(question.n_samples, s, g, k, u)
+            weight = _ends_here(question.n_samples, question.n_candidates, s, g, k, u)
             if weight and (s or u == 0):
                 total += weight * _right(own, before, tied, s, g, u, k - u, question)
         before = {c: before.get(c, 0) + tied.get(c, 0) for c in before.keys() | tied.keys()}

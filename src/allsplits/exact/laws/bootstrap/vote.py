@@ -21,8 +21,14 @@ from allsplits.exact.laws.bootstrap._kernels import (
     bootstrap_untied,
 )
 from allsplits.exact.laws.bootstrap.fractions import exact_right
-from allsplits.exact.laws.fixed_size.vote import class_weights, sample_weights
-from allsplits.exact.question import Question, neighbor_labels, own_rows, tie_runs
+from allsplits.exact.question import (
+    Question,
+    class_weights,
+    neighbor_labels,
+    own_rows,
+    sample_weights,
+    tie_runs,
+)
 from allsplits.exact.ties import legendre_rules
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
@@ -43,7 +49,7 @@ class BootstrapVote:
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        n_draws, n_candidates = question.n_samples, question.n_samples - 1
+        n_draws, n_candidates = question.n_samples, question.n_candidates
         self.ks = np.array([min(column.k, n_draws) for column in question.columns])
         self.k_max = int(self.ks.max())
         self.depth = _depth(n_draws, n_candidates, self.k_max, question.options.tol)
@@ -54,7 +60,7 @@ class BootstrapVote:
         """What the votes of all rows take on one core, without ties; each k has its own."""
         if self.question.vote == "ranked":
             return 0.0
-        n_rows, n_classes = self.question.n_samples, self.question.n_classes
+        n_rows, n_classes = self.question.n_questions, self.question.n_classes
         return sum(
             class_votes_seconds(n_rows, self.depth, n_classes, [k], k, every_class=True)
             for k in self.ks.tolist()
@@ -80,8 +86,8 @@ class BootstrapVote:
                 scores(rows, first, last, rule, self.draws, votes, out)
 
         # What ties cost is seen from the first rows; the first block speaks for the others.
-        foreseen = is_long(self.seconds(), n_threads) or order.first_row > 0
-        scale = 0.0 if foreseen else self.question.n_samples / order.n_samples
+        foreseen = is_long(self.seconds(), n_threads) or not self.question.is_first(order)
+        scale = 0.0 if foreseen else self.question.n_questions / order.n_samples
         map_timed_rows(run, order.n_samples, n_threads, scale=scale, cheaper=_CHEAPER)
         return out
 
@@ -90,8 +96,9 @@ def solve_bootstrap(question: Question) -> Solver:
     """Equal votes or recall@R; the columns' k are the voters or the ranks."""
     if question.options.exact:
         per_class = class_weights(question)
-        weights = [per_class[code] for code in question.codes]
-        return in_fractions(partial(exact_right, question), question.n_samples - 1, weights)
+        weights = [per_class[code] for code in question.own_codes]
+        line = partial(exact_right, question)
+        return in_fractions(question, line, question.n_candidates, weights)
     vote = BootstrapVote(question)
 
     def finish(values: Floats) -> Answer:

@@ -16,10 +16,11 @@ Floats = NDArray[np.float64]
 def class_pools(question: Question) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Candidates of each class for a query of another class, and of the class itself."""
     if question.exclusion is not None:
-        pools, own_pools = question.exclusion.pools(question.codes, question.n_classes)
+        codes = question.codes[: question.n_samples]
+        pools, own_pools = question.exclusion.pools(codes, question.n_classes)
         return pools, own_pools
     sizes = question.class_sizes[None, :]
-    return sizes, sizes - 1
+    return sizes, sizes - (0 if question.outside else 1)
 
 
 def query_kinds(question: Question) -> NDArray[np.int32]:

@@ -170,4 +170,4 @@ def solve_in_fractions(exact: ExactValue, question: Question) -> Solver:
                 totals[c] += weight[sample] * exact(counted, pool, drawn, column.k, options.share)
         return [total / of_samples[sample] for total in totals]
 
-    return in_fractions(line, question.n_samples - 1, of_samples)
+    return in_fractions(question, line, question.n_candidates, of_samples[question.asked])

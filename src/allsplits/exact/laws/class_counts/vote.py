@@ -58,7 +58,7 @@ _CHEAPER = (
 
 def needed_depth(class_sizes: ArrayLike, train: Sequence[int], k: int, tol: float) -> int:
     """Neighbours after which at most `tol` of the mass is left, whatever the data."""
-    n = int(np.sum(class_sizes)) - 1
+    n = int(np.sum(class_sizes))
     if tol <= 0:
         return n
     # Classes that are drawn alike count as one; those that are drawn least come first.
@@ -96,10 +96,11 @@ class ClassCountsVote:
         self.tie_rules = tie_rules(self.k_most)
         self.tables = DrawTables(self.pools, self.k_most)
         sizes = question.class_sizes
-        self.depth = question.n_samples - 1
+        self.depth = question.n_candidates
         if question.exclusion is None:
             tol = question.options.tol
-            self.depth = max(needed_depth(sizes, train, self.k_most, tol) for train in trains)
+            deepest = max(needed_depth(sizes, train, self.k_most, tol) for train in trains)
+            self.depth = min(self.depth, deepest)
         self.quadrature = legendre_rules(self.k_most // 2 + 1 if question.options.share else 0)
 
     def values(
@@ -129,8 +130,8 @@ class ClassCountsVote:
         run = partial(_score_rows, rows, draws, vote, question.vote == "ranked", out)
         if rows.tied.any():
             # The first block speaks for the others, unless the estimate did.
-            foreseen = is_long(self.seconds(), n_threads) or order.first_row > 0
-            scale = 0.0 if foreseen else question.n_samples / order.n_samples
+            foreseen = is_long(self.seconds(), n_threads) or not question.is_first(order)
+            scale = 0.0 if foreseen else question.n_questions / order.n_samples
             map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=_CHEAPER, smallest=4)
         else:
             map_row_ranges(run, len(rows.own), n_threads)
@@ -161,7 +162,7 @@ class ClassCountsVote:
         if self.question.vote == "ranked":
             return 0.0
         each = class_votes_seconds(
-            self.question.n_samples, self.depth, self.question.n_classes, self.ks.tolist(),
+            self.question.n_questions, self.depth, self.question.n_classes, self.ks.tolist(),
             int(self.trains.max()), self.question.wants_classes,
         )  # fmt: skip
         return len(self.trains) * each
@@ -224,7 +225,8 @@ def _of_one_law(question: Question) -> Solver:
 
     def finish(values: Floats) -> Answer:
         bound = 1.25 * question.options.tol + vote.rounding
-        return answer_from_rows(question, values, weights.sum(axis=0), bound, weighted=True)
+        counted = weights.sum(axis=0)[question.asked]
+        return answer_from_rows(question, values, counted, bound, weighted=True)
 
     seconds = vote.seconds()
     return Solver(vote.depth, part, FromRows(question, finish), seconds, _CHEAPER)

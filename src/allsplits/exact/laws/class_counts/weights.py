@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.laws.class_counts.draws import class_pools
-from allsplits.exact.question import Question
+from allsplits.exact.question import Question, class_weights
 from allsplits.splits import CountsComponent
 
 
 def component_weights(question: Question, component: CountsComponent) -> list[Fraction]:
-    """What a sample of each class counts in a split with these counts."""
+    """What a question of each class counts in a split with these counts."""
+    if question.outside:
+        return class_weights(question)
     sizes = question.class_sizes.tolist()
     tested = max(sum(component.test), 1)
     present = sum(1 for count in component.test if count)
@@ -24,13 +26,13 @@ def component_weights(question: Question, component: CountsComponent) -> list[Fr
 
 
 def exact_weights(question: Question, component: CountsComponent) -> list[Fraction]:
-    """What each sample counts. With an exclusion every query that can be answered counts alike."""
+    """What each number counts. With an exclusion every query that can be answered counts alike."""
     if question.exclusion is None:
         per_class = component_weights(question, component)
         return [per_class[code] for code in question.codes.tolist()]
     _, own_pools = class_pools(question)
     can_be_right = own_pools[question.exclusion.groups, question.codes] > 0
-    each = Fraction(1, int(can_be_right.sum()))
+    each = Fraction(1, int(can_be_right[question.asked].sum()))
     return [each if valid else Fraction(0) for valid in can_be_right]
 
 

@@ -31,16 +31,17 @@ LANES = 32
 
 
 class EpisodeTables(NamedTuple):
-    """Episodes of n_way classes with k_shot support items each, from classes of these sizes.
+    """Episodes of n_way classes with k_shot support items each, from these pools.
 
-    starts[is own, class] tells where the tables of a class begin, for queries of other classes and
-    its own (a candidate less): how likely it is silent after 0, 1, … of its items, and how likely
-    the next is its first.
+    pools[is own, class] are the candidates of a class, for queries of other classes and its own (a
+    candidate less, unless queries come from outside). starts, likewise, tells where the tables of a
+    class begin: how likely it is silent after 0, 1, … of its items, and how likely the next is its
+    first.
     """
 
     n_way: int
     k_shot: int
-    sizes: np.ndarray
+    pools: np.ndarray
     starts: np.ndarray
     silent: np.ndarray
     first: np.ndarray
@@ -227,9 +228,9 @@ def _score_tied(i, rows, tables, every_class, tie_rules, work, out):
     """P(right) or P(each class) of a row with tied distances, one tie group after the other."""
     walk, y = work.walk, np.int64(rows.own[i])
     start_walk(walk)
-    for d in range(len(tables.sizes)):
+    for d in range(tables.pools.shape[1]):
         work.silent_before[d], work.silent[d] = 1.0, 1.0
-        work.pools[d] = tables.sizes[d] - (1 if d == y else 0)
+        work.pools[d] = tables.pools[1 if d == y else 0, d]
     n_cases = np.int64(0)
     position, row_end = rows.indptr[i], rows.indptr[i + 1]
     while position < row_end:
@@ -249,7 +250,7 @@ def score_episodes(rows, start, stop, tables, rule, tie_rules, out):
 
     Where no distances are tied, tie_rules is None, and what only tie groups need is not compiled.
     """
-    n_classes = len(tables.sizes)
+    n_classes = tables.pools.shape[1]
     work = _work(n_classes, tables.n_way, tables.k_shot)
     for i in range(start, stop):
         first, last, y = rows.indptr[i], rows.indptr[i + 1], np.int64(rows.own[i])

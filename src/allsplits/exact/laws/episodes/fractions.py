@@ -30,7 +30,8 @@ def every_class_set(
     def line(order: NeighborOrder, row: int) -> list[Fraction]:
         counted = exact_row(order, row, codes, question.options.average)
         y = counted.own
-        pools = [size - (c == y) for c, size in enumerate(law.class_sizes)]
+        held_out = 0 if law.outside else 1
+        pools = [size - held_out * (c == y) for c, size in enumerate(law.class_sizes)]
         rest = [c for c in range(n_classes) if c != y]
         total = Fraction(0)
         for chosen in combinations(rest, law.n_way - 1):

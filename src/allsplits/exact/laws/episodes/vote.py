@@ -26,8 +26,8 @@ Floats = NDArray[np.float64]
 
 def _weights(question: Question) -> list[Fraction]:
     """The classes of an episode count equally, so does every class in the end."""
-    sizes = question.class_sizes
-    return [Fraction(1, question.n_classes * int(sizes[y])) for y in question.codes]
+    sizes = question.question_sizes
+    return [Fraction(1, question.n_classes * int(sizes[y])) for y in question.own_codes]
 
 
 class _EpisodeVote:
@@ -55,7 +55,7 @@ class _EpisodeVote:
 def _episode_tables(law: EpisodeLaw) -> EpisodeTables:
     """By ratios, for all items of each class."""
     sizes, k_shot = np.array(law.class_sizes), law.k_shot
-    pools = np.stack([sizes, sizes - 1])
+    pools = np.stack([sizes, sizes - (0 if law.outside else 1)])
     ends = np.cumsum(pools + 1)
     silent, first = np.empty(ends[-1]), np.empty(ends[-1])
     for pool, end in zip(pools.ravel().tolist(), ends.tolist(), strict=True):
@@ -64,7 +64,7 @@ def _episode_tables(law: EpisodeLaw) -> EpisodeTables:
         silent[here] = np.cumprod(np.append(1.0, np.maximum(left - k_shot, 0) / left))
         first[here] = np.append(silent[here][:-1] * k_shot / left, 0.0)
     starts = (ends - pools.ravel() - 1).reshape(pools.shape)
-    return EpisodeTables(law.n_way, k_shot, sizes, starts, silent, first)
+    return EpisodeTables(law.n_way, k_shot, pools, starts, silent, first)
 
 
 def solve_episodes(question: Question) -> Solver:
@@ -78,7 +78,7 @@ def solve_episodes(question: Question) -> Solver:
         )
     if question.options.exact:
         return in_fractions(
-            every_class_set(question, law), question.n_samples - 1, _weights(question)
+            question, every_class_set(question, law), question.n_candidates, _weights(question)
         )
     vote = _EpisodeVote(question, law)
 
@@ -89,6 +89,6 @@ def solve_episodes(question: Question) -> Solver:
         ) * UNIT_ROUNDOFF
         return answer_from_rows(question, values, weight, rounding)
 
-    depth = question.n_samples - 1
-    seconds = episode_seconds(question.n_samples, depth, question.n_classes, law.n_way)
+    depth = question.n_candidates
+    seconds = episode_seconds(question.n_questions, depth, question.n_classes, law.n_way)
     return Solver(depth, vote, FromRows(question, finish), seconds)

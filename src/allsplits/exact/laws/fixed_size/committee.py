@@ -34,7 +34,7 @@ class Committee:
     def __init__(self, codes: Codes, n_classes: int, k: int, p: int, options: Options) -> None:
         n = len(codes)
         # The new point is sample number n + 1; the candidates are the n others.
-        prefixes = prefixes_for([Column(k, SizeLaw.of_size(n + 1, n - p))], options.tol)
+        prefixes = prefixes_for([Column(k, SizeLaw.of_size(n, n - p).without_tests())], options.tol)
         self.codes = codes
         self.depth = prefixes.depth
         self._vote = vote_for_every_class(prefixes, n_classes, options)

@@ -62,6 +62,8 @@ class MajorityVote:
         self.table = VoteTable(prefixes)
         #: Rows of all blocks, if a long run is to be announced.
         self.rows_in_all = 0
+        #: The number of the first row, which speaks for the others.
+        self.first_row = 0
         self.quadrature = legendre_rules(int(prefixes.ks.max()) // 2 + 1 if options.share else 0)
 
     @property
@@ -102,7 +104,7 @@ class MajorityVote:
                 score_untied(rows, start, stop, votes, met, work, out)
 
         # What ties cost is seen from the first rows; the first block speaks for the others.
-        says_so = has_ties and order.first_row == 0
+        says_so = has_ties and order.first_row == self.first_row
         map_timed_rows(
             score,
             len(rows.own),

@@ -49,9 +49,9 @@ class MeanErrors:
 def solve_mean(question: Question) -> Solver:
     """Negative mean squared error of the mean of k neighbours."""
     if question.options.exact:
-        n = question.n_samples
+        n = question.n_questions
         line = partial(exact_errors, question, [Fraction(y) for y in question.targets.tolist()])
-        return in_fractions(line, deepest_prefix(question.columns), [Fraction(1, n)] * n)
+        return in_fractions(question, line, deepest_prefix(question.columns), [Fraction(1, n)] * n)
     prefixes = prefixes_for(question.columns, question.options.tol)
     part = MeanErrors(question.targets, prefixes, question.options.average)
 

@@ -115,9 +115,10 @@ class TwoClassTally(_Tally):
         self.sizes = count.sizes
 
     @staticmethod
-    def fits(depth: int, n_samples: int) -> bool:
+    def fits(depth: int, n_samples: int, n_rows: int) -> bool:
         """Whether the table is smaller than what it summarises, and its keys are 64-bit."""
-        return depth < n_samples and depth <= 4500 and 2 * depth**2 * n_samples**2 < 2**62
+        small = depth < n_rows and depth < n_samples and depth <= 4500
+        return small and 2 * depth**2 * n_samples**2 < 2**62
 
     def right(self, prefixes: Prefixes, share: bool) -> Floats:
         """Expected number of right predictions for each column and class."""

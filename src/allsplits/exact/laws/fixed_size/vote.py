@@ -27,27 +27,12 @@ from allsplits.exact.laws.fixed_size.two_classes import (
     vote_for_every_class,
 )
 from allsplits.exact.masses import Column, Prefixes, deepest_prefix, prefixes_for
-from allsplits.exact.question import Question
+from allsplits.exact.question import Question, class_weights, sample_weights
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.splits import SizeLaw
 
 Floats = NDArray[np.float64]
-
-
-def class_weights(question: Question) -> list[Fraction]:
-    """What one sample of each class counts in the score."""
-    if not question.balanced:
-        return [Fraction(1, question.n_samples)] * question.n_classes
-    sizes = question.class_sizes.tolist()
-    present = sum(1 for size in sizes if size)
-    return [Fraction(1, present * max(size, 1)) for size in sizes]
-
-
-def sample_weights(question: Question) -> NDArray[np.float64]:
-    """What each sample counts in the score."""
-    weights = np.array([float(w) for w in class_weights(question)])
-    return weights[question.codes]
 
 
 def solve_majority(question: Question) -> Solver:
@@ -59,7 +44,11 @@ def solve_majority(question: Question) -> Solver:
         return _nearest_tally(question)
     prefixes = prefixes_for(question.columns, question.options.tol)
     two_classes = question.n_classes == 2
-    if two_classes and tallied and TwoClassTally.fits(prefixes.depth, question.n_samples):
+    if (
+        two_classes
+        and tallied
+        and TwoClassTally.fits(prefixes.depth, question.n_samples, question.n_questions)
+    ):
         return _two_class_tally(question, prefixes)
     if question.want_rows and two_classes and TwoClassRows.fits(prefixes.depth):
         rows = TwoClassRows(prefixes, question.options)
@@ -76,9 +65,9 @@ def solve_majority(question: Question) -> Solver:
 def _announced(question: Question, vote: MajorityVote, solver: Solver) -> Solver:
     """The solver with an estimate of its work, or with a look at its first rows."""
     k = int(vote.prefixes.ks.max())
-    seconds = majority_seconds(question.n_samples, vote.prefixes.depth, question.n_classes, k)
+    seconds = majority_seconds(question.n_questions, vote.prefixes.depth, question.n_classes, k)
     if not is_long(seconds, thread_count(question.options.n_jobs)):
-        vote.rows_in_all = question.n_samples
+        vote.rows_in_all, vote.first_row = question.n_questions, question.asked.start
     return solver._replace(seconds=seconds, cheaper=CHEAPER)
 
 
@@ -88,7 +77,7 @@ def _needs_whole_order_for_nearest(question: Question) -> bool:
     if not all(column.k == 1 and isinstance(column.law, SizeLaw) for column in columns):
         return False
     smallest = min(columns, key=lambda column: column.law.smallest_training_set)
-    return prefixes_for([smallest], question.options.tol).depth == question.n_samples - 1
+    return prefixes_for([smallest], question.options.tol).depth == question.n_candidates
 
 
 def solve_ranked(question: Question) -> Solver:
@@ -176,7 +165,7 @@ def _by_sample(
 
 def _two_class_tally(question: Question, prefixes: Prefixes) -> Solver:
     count = PrefixCounter(
-        question.codes, prefixes.depth, question.n_samples - 1, question.options.average
+        question.codes, prefixes.depth, question.n_candidates, question.options.average
     )
     tally = TwoClassTally(count)
 
@@ -195,7 +184,7 @@ def _nearest_tally(question: Question) -> Solver:
     per_class = class_weights(question)
     equal = len(set(per_class)) == 1
     kinds = np.zeros_like(question.codes) if equal else question.codes
-    count = NearestCounter(question.codes, kinds, question.n_samples - 1, question.options.average)
+    count = NearestCounter(question.codes, kinds, question.n_candidates, question.options.average)
     tally = NearestTally(count)
     sizes = np.array([c.train for column in question.columns for c in column.law.components])
 
@@ -212,14 +201,15 @@ def _nearest_tally(question: Question) -> Solver:
                 position += 1
         return Answer(scores=scores, error_bound=bounds)
 
-    return Solver(question.n_samples - 1, count, _Tallied(tally.add, finish))
+    return Solver(question.n_candidates, count, _Tallied(tally.add, finish))
 
 
 def _in_fractions(question: Question, line: Callable[..., list[Fraction]]) -> Solver:
     """exact=True: Fractions for every sample, at the full depth the law can reach."""
     per_class = class_weights(question)
     return in_fractions(
+        question,
         partial(line, question),
         deepest_prefix(question.columns),
-        [per_class[code] for code in question.codes],
+        [per_class[code] for code in question.own_codes],
     )

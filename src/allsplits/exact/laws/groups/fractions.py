@@ -8,7 +8,7 @@ from typing import Any
 
 from allsplits.exact.answer import Solver, in_fractions
 from allsplits.exact.laws.fixed_size.fractions import groups_of
-from allsplits.exact.question import Question
+from allsplits.exact.question import Question, class_weights
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
 from allsplits.splits import GroupLaw
@@ -25,6 +25,8 @@ def solve_in_fractions(question: Question, law: GroupLaw) -> Solver:
             f"{_MOST_SPLITS} are supported; use exact=False"
         )
     groups = law.groups.tolist()
+    if question.outside:
+        return _of_outsiders(question, law, groups)
     # The training groups of all splits that test a group, and what a sample counts there.
     tested_in: list[list[tuple[set[int], Fraction]]] = [[] for _ in law.group_sizes]
     for trains, tests in _splits(len(law.group_sizes), law.n_train, law.n_test):
@@ -42,7 +44,23 @@ def solve_in_fractions(question: Question, law: GroupLaw) -> Solver:
         return [total / of_groups[own] for total in totals]
 
     weights = _class_balance(question, [of_groups[group] for group in groups])
-    return in_fractions(line, question.n_samples - 1, weights)
+    return in_fractions(question, line, question.n_candidates, weights)
+
+
+def _of_outsiders(question: Question, law: GroupLaw, groups: list[int]) -> Solver:
+    """Questions that belong to no group meet every choice of training groups."""
+    every = [set(trains) for trains in combinations(range(len(law.group_sizes)), law.n_train)]
+
+    def line(order: NeighborOrder, row: int) -> list[Fraction]:
+        return [
+            sum((_right(question, order, row, groups, one, column.k) for one in every), Fraction(0))
+            / len(every)
+            for column in question.columns
+        ]
+
+    per_class = class_weights(question)
+    weights = [per_class[code] for code in question.own_codes]
+    return in_fractions(question, line, question.n_candidates, weights)
 
 
 def _splits(n_groups: int, n_train: int, n_test: int) -> Iterator[tuple[set[int], set[int]]]:

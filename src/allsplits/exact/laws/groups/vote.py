@@ -14,7 +14,7 @@ from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.groups._kernels import GroupDraws, Groups, group_scores
 from allsplits.exact.laws.groups._kernels_outcomes import Ballot, VoteRule, tie_work
 from allsplits.exact.laws.groups.fractions import solve_in_fractions
-from allsplits.exact.question import Question, own_rows
+from allsplits.exact.question import Question, own_rows, sample_weights
 from allsplits.exact.ties import legendre_rules
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
@@ -31,29 +31,33 @@ _CHEAPER = "fewer neighbours, and fewer or larger groups left out"
 class _GroupVote:
     """Values of the rows of a block, and in a last column the share of splits that test the row.
 
-    That share is by the size of their test sets.
+    That share is by the size of their test sets. Questions from outside are a group of their own,
+    which is never in training.
     """
 
     def __init__(self, question: Question, law: GroupLaw) -> None:
         self.question, self.law = question, law
-        sizes = law.group_sizes
-        n_groups = len(sizes)
+        sizes, n_groups = law.group_sizes, len(law.group_sizes)
         ks = np.array([column.k for column in question.columns])
         self.k_max = int(ks.max())
-        self.constant = law.n_test == 1 or len(set(sizes.tolist())) == 1
+        self.constant = law.n_test <= 1 or len(set(sizes.tolist())) == 1
         self.three_ways = not self.constant and law.n_train + law.n_test < n_groups
         self.largest_test = int(np.sort(sizes)[-law.n_test :].sum())
         # Whoever is left out, k voters are found this far out.
         left_out = int(np.sort(sizes)[law.n_train - n_groups :].sum())
-        self.depth = min(question.n_samples - 1, self.k_max + left_out)
+        self.depth = min(question.n_candidates, self.k_max + left_out)
         if self.k_max > law.smallest_training_set:
-            self.depth = question.n_samples - 1
+            self.depth = question.n_candidates
+        self.groups = law.groups
+        if question.outside:
+            outsiders = np.full(question.n_questions, n_groups, dtype=law.groups.dtype)
+            self.groups, sizes = np.append(law.groups, outsiders), np.append(sizes, 1)
         options, self.width = question.options, question.width
         self.quadrature = legendre_rules(self.k_max // 2 + 1 if options.share else 0)
         rule = VoteRule(question.wants_classes, question.vote == "ranked", options.share)
         self.ballot = Ballot(rule, ks, self.k_max, question.n_classes)
         self.draws = GroupDraws(
-            sizes, law.n_train, law.n_test, self.depth, options.average, self.constant,
+            sizes, law.n_train, max(law.n_test, 1), self.depth, options.average, self.constant,
             self.three_ways, self.largest_test,
         )  # fmt: skip
 
@@ -70,14 +74,14 @@ class _GroupVote:
 
     def seconds(self) -> float:
         """What the walks of all rows take on one core, at most."""
-        n_others = len(self.law.group_sizes) - 1
+        n_others = len(self.draws.sizes) - 1
         n_test = self.law.n_test - 1 if self.three_ways else 0
         return group_seconds(
-            self.question.n_samples, n_others, self.law.n_train, n_test, self.k_max
+            self.question.n_questions, n_others, self.law.n_train, n_test, self.k_max
         )
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
-        codes, groups = self.question.codes, self.law.groups
+        codes, groups = self.question.codes, self.groups
         numbers, neighbors = own_rows(order), order.flat_indices
         rows = Rows(order.indptr, codes[neighbors], order.tied, codes[numbers])
         of_groups = Groups(groups[neighbors], groups[numbers])
@@ -103,7 +107,9 @@ def solve_groups(question: Question) -> Solver:
     vote.check_size()
 
     def finish(values: Floats) -> Answer:
-        weight = _class_balance(question, values[:, vote.width].copy())
+        weight = sample_weights(question)
+        if not question.outside:
+            weight = _class_balance(question, values[:, vote.width].copy())
         votes = 8 * vote.k_max * (question.n_classes + vote.k_max)
         rounding = (64 * len(law.group_sizes) + votes + 64) * UNIT_ROUNDOFF
         right = np.ascontiguousarray(values[:, : vote.width])
