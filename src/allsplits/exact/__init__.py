@@ -2,6 +2,7 @@
 
 import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
 from allsplits.exact.answer import Answer, ScoresWithout
+from allsplits.exact.ballots import Ballots, BallotWants
 from allsplits.exact.masses import Column
 from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.pairs.result import GivenSplit, SplitSpread
@@ -13,6 +14,8 @@ from allsplits.exact.weighted.weights import VoteWeights
 __all__ = [
     "SUPPORTED",
     "Answer",
+    "BallotWants",
+    "Ballots",
     "Column",
     "Exclusion",
     "GivenSplit",

@@ -1,49 +1,231 @@
-"""Scores by name: what counts as right, and what each sample counts."""
+"""Scores by name: what counts as right, and what each sample counts.
+
+One table of what a name means (`_BY_NAME`, `_BY_PATTERN`), and one of what is refused, with the
+reason (`_NOT_LINEAR`): a score that is not a mean over test samples has no average in closed form.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from allsplits._validation import shown
 from allsplits.exceptions import InvalidInputError
-
-#: Up to 18 digits, which fit into 64 bits.
-_RECALL = re.compile(r"recall@([1-9][0-9]{0,17})")
+from allsplits.model_selection._measures import Brier, CostMatrix, LogLoss, Measure, TopK
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """A score, with R for recall@R."""
+    """A score.
+
+    Attributes
+    ----------
+    name : str
+    rank : int or None
+        R of recall@R.
+    measure : Measure or None
+        What the votes are worth; None where it counts who wins them.
+    of_class : str or None
+        The class whose recall it is, as text.
+    code : int or None
+        Its number, once the classes are known.
+    given_name : str or None
+        What the user calls it.
+    """
 
     name: str
     rank: int | None = None
+    measure: Measure | None = None
+    of_class: str | None = None
+    code: int | None = None
+    given_name: str | None = None
 
     @classmethod
     def parse(cls, scoring: Any, *, regression: bool) -> Scoring:
-        """Read the name of a score; None is the usual one."""
+        """Read a score; None is the usual one."""
+        if scoring is None:
+            return cls("neg_mean_squared_error" if regression else "accuracy")
+        if isinstance(scoring, (LogLoss, CostMatrix)) and not regression:
+            return cls(scoring.name, measure=scoring)
         name = scoring if isinstance(scoring, str) else ""
         if regression:
-            if scoring is not None and name != "neg_mean_squared_error":
-                raise InvalidInputError(
-                    "scoring must be 'neg_mean_squared_error' for a regressor; got "
-                    f"{shown(scoring)}"
-                )
-            return cls("neg_mean_squared_error")
-        if scoring is None:
-            return cls("accuracy")
-        if name in ("accuracy", "balanced_accuracy"):
+            if name != "neg_mean_squared_error":
+                _refuse(scoring, "'neg_mean_squared_error' for a regressor")
             return cls(name)
-        match = _RECALL.fullmatch(name)
-        if match is None:
+        if name in _BY_NAME:
+            return _BY_NAME[name]()
+        for pattern, make in _BY_PATTERN:
+            match = pattern.fullmatch(name)
+            if match is not None:
+                return make(match)
+        _refuse(scoring, _ALLOWED)
+        raise AssertionError("refused above")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it only counts how often a sample is right: what all functions know."""
+        return self.measure is None and self.of_class is None
+
+    @property
+    def label(self) -> str:
+        """How results call it."""
+        return self.given_name or self.name
+
+    def fitted(self, classes: NDArray[Any] | None) -> Scoring:
+        """The score for these classes, or an error if it does not fit them."""
+        if classes is None:
+            return self
+        if self.measure is not None:
+            return replace(self, measure=self.measure.fitted(classes))
+        if self.of_class is None:
+            return self
+        named = [str(label) for label in classes.tolist()]
+        if self.of_class not in named:
             raise InvalidInputError(
-                "scoring must be 'accuracy', 'balanced_accuracy' or 'recall@R' with R = 1, 2, … "
-                f"of at most 18 digits (for example 'recall@5'); got {shown(scoring)}"
+                f"scoring={self.name!r} must name one of the classes {shown(classes)}; got "
+                f"{shown(self.of_class)}"
             )
-        return cls(name, int(match.group(1)))
+        return replace(self, code=named.index(self.of_class))
+
+
+def read_scores(scoring: Any, *, regression: bool) -> tuple[Scoring, ...]:
+    """One score, or several: a list, tuple or set of them, or a dict with names of one's own."""
+    if isinstance(scoring, Mapping):
+        found = [
+            replace(Scoring.parse(each, regression=regression), given_name=str(name))
+            for name, each in scoring.items()
+        ]
+    elif isinstance(scoring, (set, frozenset)):
+        found = [Scoring.parse(each, regression=regression) for each in sorted(scoring, key=str)]
+    elif isinstance(scoring, (list, tuple)):
+        found = [Scoring.parse(each, regression=regression) for each in scoring]
+    else:
+        return (Scoring.parse(scoring, regression=regression),)
+    names = [each.label for each in found]
+    if not names:
+        raise InvalidInputError("scoring must hold at least one score; got none")
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InvalidInputError(
+            f"scoring must hold each score once; got {shown(twice[0])} several times: a dict "
+            "{name: score} gives names of your own"
+        )
+    return tuple(found)
+
+
+def plain_score(scoring: Any, *, regression: bool) -> Scoring:
+    """One score that only counts how often a sample is right, where others have no meaning yet."""
+    if isinstance(scoring, (Mapping, list, tuple, set, frozenset)):
+        raise InvalidInputError(
+            f"scoring must be one score here; got {shown(list(scoring))}: evaluate, "
+            "validation_curve, learning_curve and the CV estimators take several"
+        )
+    found = Scoring.parse(scoring, regression=regression)
+    if not found.is_plain:
+        raise InvalidInputError(
+            f"scoring must be 'accuracy', 'balanced_accuracy' or 'recall@R' here; got "
+            f"{found.name!r}, which evaluate, validation_curve, learning_curve and the CV "
+            "estimators know"
+        )
+    return found
 
 
 def in_digits(score: float) -> str:
     """How a score is printed: six decimals, or six digits of a large squared error."""
     return f"{score:.6f}" if abs(score) < 1e6 else f"{score:.6g}"
+
+
+# ------------------------------------------------------------ the table
+
+
+def _measured(measure: Any) -> Scoring:
+    return Scoring(measure.name, measure=measure)
+
+
+def _smoothed(match: re.Match[str]) -> Scoring:
+    return _measured(LogLoss(float(match.group(1))))
+
+
+#: A name -> the score. scikit-learn's "top_k_accuracy" has k = 2.
+_BY_NAME: dict[str, Callable[[], Scoring]] = {
+    "accuracy": lambda: Scoring("accuracy"),
+    "balanced_accuracy": lambda: Scoring("balanced_accuracy"),
+    "neg_log_loss": lambda: _measured(LogLoss(None)),
+    "neg_brier_score": lambda: _measured(Brier()),
+    "top_k_accuracy": lambda: Scoring("top_k_accuracy", measure=TopK(2)),
+}
+#: Names with a number or a class in them. Up to 18 digits fit into 64 bits.
+_BY_PATTERN: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Scoring]], ...] = (
+    (re.compile(r"recall@([1-9][0-9]{0,17})"), lambda m: Scoring(m[0], rank=int(m[1]))),
+    (re.compile(r"top_([1-9][0-9]{0,8})_accuracy"), lambda m: _measured(TopK(int(m[1])))),
+    (re.compile(r"neg_log_loss\+([0-9.]+(?:e-?[0-9]+)?)"), _smoothed),
+    (re.compile(r"recall_of:(.+)", re.DOTALL), lambda m: Scoring(m[0], of_class=m[1])),
+)
+_ALLOWED = (
+    "'accuracy', 'balanced_accuracy', 'recall@R' with R = 1, 2, … of at most 18 digits (for "
+    "example 'recall@5'), 'recall_of:CLASS', 'neg_log_loss' (as scikit-learn clips it), "
+    "'neg_log_loss+S' or LogLoss(S) (S added to all votes), 'neg_brier_score', 'top_K_accuracy', "
+    "CostMatrix(costs), or a list of these"
+)
+
+# ------------------------------------------------------------ what is refused, and why
+
+_RATIO = "it is a ratio of counts of a whole test set, not a mean over its samples"
+_PAIRS = "it compares pairs of test samples, which share a training set"
+#: The beginning of a name -> why it has no average in closed form, and what comes nearest.
+_NOT_LINEAR = {
+    "f1": (_RATIO, "'recall_of:CLASS', 'balanced_accuracy' or CostMatrix"),
+    "precision": (_RATIO, "'recall_of:CLASS' or CostMatrix"),
+    "jaccard": (_RATIO, "'recall_of:CLASS' or CostMatrix"),
+    "matthews_corrcoef": (_RATIO, "'balanced_accuracy' or CostMatrix"),
+    "r2": (_RATIO, "'neg_mean_squared_error'"),
+    "explained_variance": (_RATIO, "'neg_mean_squared_error'"),
+    "d2_": (_RATIO, "'neg_mean_squared_error' or 'neg_log_loss'"),
+    "roc_auc": (_PAIRS, "'neg_brier_score' or 'neg_log_loss'"),
+    "average_precision": (_PAIRS, "'neg_brier_score' or 'recall@R'"),
+    "neg_root_mean_squared_error": (
+        "the mean of roots is not the root of the mean",
+        "'neg_mean_squared_error', and take the root of the average",
+    ),
+    "neg_mean_absolute_error": (
+        "the sign of an error depends on all voters together", "'neg_mean_squared_error'",
+    ),
+    "neg_median_absolute_error": ("it is a quantile of a test set", "'neg_mean_squared_error'"),
+    "max_error": ("it is the largest of a test set", "'neg_mean_squared_error'"),
+}  # fmt: skip
+_ELSEWHERE = {
+    "recall": "the recall of one class is 'recall_of:CLASS', and their mean 'balanced_accuracy'",
+}
+
+
+def replay_hint() -> str:
+    """What draws splits and scores them, where the package has it."""
+    if "replay" not in import_module("allsplits").__all__:
+        return "; scikit-learn's cross_val_score draws splits for it"
+    return "; allsplits.replay draws splits and scores them, with their Monte Carlo error"
+
+
+def _refuse(scoring: Any, allowed: str) -> None:
+    """Raise: what was given, why there is no exact average, what there is instead."""
+    if callable(scoring):
+        raise InvalidInputError(
+            f"scoring must be {allowed}; got a function: it is given whole test sets, which have "
+            f"no average in closed form{replay_hint()}"
+        )
+    name = scoring if isinstance(scoring, str) else ""
+    if name in _ELSEWHERE or name.removesuffix("_macro") in _ELSEWHERE:
+        advice = _ELSEWHERE[name.removesuffix("_macro")]
+        raise InvalidInputError(f"scoring must be {allowed}; got {name!r}: {advice}")
+    for start, (why, instead) in _NOT_LINEAR.items():
+        if name.startswith(start):
+            raise InvalidInputError(
+                f"scoring={name!r} has no exact average over all splits: {why}. Exact is "
+                f"{instead}{replay_hint()}"
+            )
+    raise InvalidInputError(f"scoring must be {allowed}; got {shown(scoring)}")

@@ -39,7 +39,7 @@ from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._estimator import VoteSettings, read_estimator, read_weights
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import Moves, SampleScores
-from allsplits.model_selection._scoring import Scoring
+from allsplits.model_selection._scoring import Scoring, plain_score
 from allsplits.model_selection._test_set import TestSet, check_both_given, check_outside_backend
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
 from allsplits.orders import NeighborOrder, read_points
@@ -96,7 +96,7 @@ class Task:
             check_both_given(X_test, y_test)
             check_outside_backend(options.backend)
         settings = read_estimator(estimator)
-        parsed = Scoring.parse(scoring, regression=settings.regression)
+        parsed = plain_score(scoring, regression=settings.regression)
         check_same_rows(X=X, y=y, groups=groups)
         names, given = row_names(X, y), X
         if isinstance(X, NeighborOrder):

@@ -1,0 +1,180 @@
+"""Whole ballots: how the k votes fall, not only who wins them.
+
+Every score that is a mean over test samples of something that depends on the votes for each alone
+is linear in a *record*: chances of a sample that add up over prefixes, components and splits. With
+v_c the votes of class c, y the own class and the winner as `label_ties` says,
+
+    P(c wins);  P(v_y = v);  P(the winner has v), and P(it has v and is y);
+    E Σ_c v_c²;  P(y is among the K most voted), K = 1, 2, …
+
+From these follow log-loss, Brier, calibration, top-K accuracy and any matrix of costs. Of classes
+that have as many votes the first is ahead (`label_ties="first"`), or all orders count alike.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[Any]
+
+
+class BallotWants(NamedTuple):
+    """What is asked of the votes, besides who wins them.
+
+    Attributes
+    ----------
+    own : bool
+        The chance of each number of votes of the own class.
+    confidence : bool
+        The chance of each number of votes of the winner, and that it is right with them.
+    squares : bool
+        The expected sum of the squares of all classes' votes.
+    tops : int
+        Whether the own class is among the 1, 2, …, `tops` most voted.
+    """
+
+    own: bool = False
+    confidence: bool = False
+    squares: bool = False
+    tops: int = 0
+
+    def __or__(self, other: "BallotWants") -> "BallotWants":  # type: ignore[override]
+        return BallotWants(*(max(pair) for pair in zip(self, other, strict=True)))
+
+
+class Places(NamedTuple):
+    """Where in a record what begins; -1 where it is not asked for. The wins of classes are first.
+
+    `k` is the number of votes, `n_tops` the largest K, `width` the length of a record.
+    """
+
+    n_classes: int
+    k: int
+    own: int
+    confident: int
+    hits: int
+    squares: int
+    tops: int
+    n_tops: int
+    width: int
+
+    @classmethod
+    def of(cls, wants: BallotWants, n_classes: int, k: int) -> "Places":
+        """One after the other."""
+        place, starts = n_classes, []
+        sizes = ((wants.own, k + 1), (wants.confidence, k + 1), (wants.confidence, k + 1),
+                 (wants.squares, 1), (wants.tops, wants.tops))  # fmt: skip
+        for wanted, size in sizes:
+            starts.append(place if wanted else -1)
+            place += int(size) if wanted else 0
+        return cls(n_classes, k, *starts, int(wants.tops), place)
+
+
+@dataclass(frozen=True, eq=False)
+class Ballots:
+    """Records of all samples; floats, or Fractions with exact=True.
+
+    Attributes
+    ----------
+    places : Places
+    records : ndarray of shape (n_samples, width)
+        Given that the sample is held out; NaN where it never is.
+    codes : ndarray of shape (n_samples,)
+        The own class of each sample.
+    n_classes : int
+        How many classes can have votes in one split.
+    weight : ndarray of shape (n_samples,)
+        What each sample counts if splits count equally.
+    balanced, recall : tuple of two ndarrays
+        P(right) and weight of each sample if the classes of a split count equally; if the splits
+        that test its class do, for which the weights of each class sum to 1.
+    error_bound : float
+        No sum of chances is off by more than this.
+    """
+
+    places: Places
+    records: Values
+    codes: NDArray[np.int32]
+    n_classes: int
+    weight: Values
+    balanced: tuple[Values, Values]
+    recall: tuple[Values, Values]
+    error_bound: float = 0.0
+
+    @property
+    def k(self) -> int:
+        """Number of votes."""
+        return self.places.k
+
+    @property
+    def proba(self) -> Values:
+        """P(each class wins), shape (n_samples, n_classes)."""
+        return self.records[:, : self.places.n_classes]
+
+    @property
+    def own(self) -> Values:
+        """P(the own class has v votes), shape (n_samples, k + 1)."""
+        return self._slice(self.places.own, self.k + 1)
+
+    @property
+    def confident(self) -> Values:
+        """P(the winner has v votes), shape (n_samples, k + 1)."""
+        return self._slice(self.places.confident, self.k + 1)
+
+    @property
+    def hits(self) -> Values:
+        """P(the own class wins with v votes), shape (n_samples, k + 1)."""
+        return self._slice(self.places.hits, self.k + 1)
+
+    @property
+    def squares(self) -> Values:
+        """E Σ (votes of a class)²."""
+        return self._slice(self.places.squares, 1)[:, 0]
+
+    def top(self, n: int) -> Values:
+        """P(the own class is among the n most voted)."""
+        return self._slice(self.places.tops, self.places.n_tops)[:, n - 1]
+
+    @property
+    def right(self) -> Values:
+        """P(the own class wins)."""
+        found: Values = self.records[np.arange(len(self.codes)), self.codes]
+        return found
+
+    @property
+    def exact(self) -> bool:
+        """Whether the records are Fractions."""
+        return bool(self.records.dtype == object)
+
+    def _slice(self, start: int, size: int) -> Values:
+        if start < 0:
+            raise AssertionError("a part of the ballots was not asked for")
+        return self.records[:, start : start + size]
+
+
+def certain_record(votes: list[int], own: int, places: Places, share: bool) -> list[Fraction]:
+    """The record of known votes of all classes."""
+    record, C = [Fraction(0)] * places.width, len(votes)
+    most = max(votes)
+    winners = [c for c, v in enumerate(votes) if v == most]
+    for c in winners if share else winners[:1]:
+        record[c] = Fraction(1, len(winners) if share else 1)
+    if places.own >= 0:
+        record[places.own + votes[own]] = Fraction(1)
+    if places.confident >= 0:
+        record[places.confident + most] = Fraction(1)
+        record[places.hits + most] = record[own]
+    if places.squares >= 0:
+        record[places.squares] = Fraction(sum(v * v for v in votes))
+    ahead = sum(1 for v in votes if v > votes[own])
+    tied = [c for c in range(C) if votes[c] == votes[own]]
+    for n in range(places.n_tops):
+        left = n + 1 - ahead
+        if share:
+            record[places.tops + n] = Fraction(min(max(left, 0), len(tied)), len(tied))
+        else:
+            record[places.tops + n] = Fraction(int(left > tied.index(own)))
+    return record
