@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._validation import shown
+from allsplits.exact import RetrievalScore
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._measures import Brier, CostMatrix, LogLoss, Measure, TopK
 
@@ -37,6 +38,10 @@ class Scoring:
         Its number, once the classes are known.
     given_name : str or None
         What the user calls it.
+    retrieval : RetrievalScore or None
+        What is scored in a gallery.
+    cut : int or None
+        Its cut-off k.
     """
 
     name: str
@@ -45,6 +50,8 @@ class Scoring:
     of_class: str | None = None
     code: int | None = None
     given_name: str | None = None
+    retrieval: RetrievalScore | None = None
+    cut: int | None = None
 
     @classmethod
     def parse(cls, scoring: Any, *, regression: bool) -> Scoring:
@@ -64,6 +71,9 @@ class Scoring:
             match = pattern.fullmatch(name)
             if match is not None:
                 return make(match)
+        found = RetrievalScore.parse(_OF_RETRIEVAL.get(name, name))
+        if found is not None:
+            return cls(_OF_RETRIEVAL.get(name, name), retrieval=found[0], cut=found[1])
         _refuse(scoring, _ALLOWED)
         raise AssertionError("refused above")
 
@@ -71,6 +81,11 @@ class Scoring:
     def is_plain(self) -> bool:
         """Whether it only counts how often a sample is right: what all functions know."""
         return self.measure is None and self.of_class is None
+
+    @property
+    def ignores_neighbors(self) -> bool:
+        """Whether the number of voters plays no part."""
+        return self.rank is not None or self.retrieval is not None
 
     @property
     def label(self) -> str:
@@ -167,11 +182,19 @@ _BY_PATTERN: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Scoring]], .
     (re.compile(r"neg_log_loss\+([0-9.]+(?:e-?[0-9]+)?)"), _smoothed),
     (re.compile(r"recall_of:(.+)", re.DOTALL), lambda m: Scoring(m[0], of_class=m[1])),
 )
+#: What others call scores of retrieval.
+_OF_RETRIEVAL = {
+    "precision_at_1": "precision@1",
+    "mean_average_precision": "map",
+    "mean_average_precision_at_r": "map@r",
+    "mean_reciprocal_rank": "mrr",
+}
 _ALLOWED = (
     "'accuracy', 'balanced_accuracy', 'recall@R' with R = 1, 2, … of at most 18 digits (for "
     "example 'recall@5'), 'recall_of:CLASS', 'neg_log_loss' (as scikit-learn clips it), "
     "'neg_log_loss+S' or LogLoss(S) (S added to all votes), 'neg_brier_score', 'top_K_accuracy', "
-    "CostMatrix(costs), or a list of these"
+    "CostMatrix(costs), or a list of these; of retrieval 'precision@k', 'item_recall@k', "
+    "'ndcg@k', 'mrr@k' with a number k, 'r_precision', 'map', 'map@r', 'mrr', 'ndcg'"
 )
 
 # ------------------------------------------------------------ what is refused, and why
@@ -200,6 +223,7 @@ _NOT_LINEAR = {
     "max_error": ("it is the largest of a test set", "'neg_mean_squared_error'"),
 }  # fmt: skip
 _ELSEWHERE = {
+    "map@k": "there is no one MAP with a cut-off; 'map@r' stops at the number of relevant items",
     "recall": "the recall of one class is 'recall_of:CLASS', and their mean 'balanced_accuracy'",
 }
 

@@ -147,8 +147,8 @@ class Task:
 
     @property
     def n_neighbors(self) -> int:
-        """The estimator's k, or the R of recall@R."""
-        return self.scoring.rank or self.settings.n_neighbors
+        """The estimator's k, the R of recall@R, or the cut-off of a score of retrieval."""
+        return self.scoring.rank or self.scoring.cut or self.settings.n_neighbors
 
     # ------------------------------------------------------------ what is asked
 
@@ -267,10 +267,10 @@ class Task:
 
     def choices(self, ks: list[int], weights: Sequence[Any]) -> list[Curve]:
         """A curve over k for each of several weights."""
-        if self.scoring.rank is not None:
+        if self.scoring.ignores_neighbors:
             raise InvalidInputError(
-                "scoring must be 'accuracy' or 'balanced_accuracy' here: recall@R does not depend "
-                f"on n_neighbors; got {self.scoring.name!r}"
+                "scoring must be 'accuracy' or 'balanced_accuracy' here: recall@R and scores of "
+                f"retrieval do not depend on n_neighbors; got {self.scoring.name!r}"
             )
         columns = [Column(k, self.law) for k in ks]
         questions = [self._weighted(choice)._question(columns) for choice in weights]
@@ -284,7 +284,7 @@ class Task:
         """Every size of the training set, in one pass; the law of the task does not matter."""
         n, k = self.samples.n_samples, self.n_neighbors
         most = n if self.test_set is not None else n - 1
-        voters = k if self.scoring.rank is None else 1
+        voters = (self.scoring.cut or 1) if self.scoring.ignores_neighbors else k
         if stratify:
             if self.samples.codes is None:
                 raise InvalidInputError("stratify must be False for a regressor: y has no classes")
@@ -300,7 +300,7 @@ class Task:
         return self._curve("shots" if stratify else "train_size", sizes, answer, columns)
 
     def over_ranks(self, ranks: list[int], exclusion: Exclusion | None = None) -> Curve:
-        """Recall at every rank; excluded candidates are never met."""
+        """Recall, or a score of retrieval, at every rank; excluded candidates are never met."""
         columns = [Column(rank, self.law) for rank in ranks]
         task = replace(self, exclusion=exclusion)
         [answer] = solve(self.neighbors, task._question(columns))
@@ -331,7 +331,13 @@ class Task:
     def _check_neighbors(self, k: int, law: Law) -> None:
         """Raise if some training set has fewer than k voters (recall@R looks at what is there)."""
         most = law.smallest_training_set
-        if k > most and self.scoring.rank is None:
+        if self.scoring.retrieval is not None:
+            if self.scoring.retrieval.has_cut and k > most:
+                raise InvalidInputError(
+                    f"ranks (the k of {self.scoring.retrieval.name}) must be at most {most}, the "
+                    f"size of the smallest gallery ({law}); got {k}"
+                )
+        elif k > most and self.scoring.rank is None:
             raise InvalidInputError(
                 f"n_neighbors must be at most {most}, the size of the smallest training set "
                 f"({law}); got {k}"
@@ -342,8 +348,10 @@ class Task:
         for column in columns:
             self._check_neighbors(column.k, column.law)
         regression, samples = self.settings.regression, self.samples
-        vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean"]
-        if self.scoring.rank is not None:
+        vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean", "retrieval"]
+        if self.scoring.retrieval is not None:
+            vote = "retrieval"
+        elif self.scoring.rank is not None:
             vote = "ranked"
             columns = [_within_reach(column) for column in columns]
         elif self.settings.weights is None:
@@ -365,6 +373,7 @@ class Task:
             options=self.options,
             exclusion=self.exclusion,
             weights=self.settings.weights,
+            retrieval=self.scoring.retrieval,
         )
 
     def _curve(
@@ -374,7 +383,7 @@ class Task:
             parameter=parameter,
             x=np.array(values),
             scores=answer.scores,
-            scoring="recall" if parameter == "rank" else self.scoring.name,
+            scoring=self._name_along(parameter),
             error_bounds=answer.error_bound,
             fractions=answer.fractions,
             search=answer.search,
@@ -382,6 +391,12 @@ class Task:
             task=self,
             columns=tuple(columns),
         )
+
+    def _name_along(self, parameter: str) -> str:
+        """What a curve shows: the score without the rank that varies."""
+        if parameter != "rank":
+            return self.scoring.name
+        return "recall" if self.scoring.retrieval is None else self.scoring.retrieval.name
 
 
 def _within_reach(column: Column) -> Column:

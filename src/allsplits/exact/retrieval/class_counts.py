@@ -70,10 +70,11 @@ class CountedGalleries:
         gallery = int(self.pools.trains.sum(axis=2).max())
         self.size = score.positions(gallery, self.most_relevant, self.ks)
         self.components = [self._component(p) for p in range(len(trains))]
-        self.depth = question.n_samples - 1
+        self.depth = question.n_candidates
         if question.exclusion is None and self.size < gallery:
             sizes, tol = question.class_sizes, question.options.tol
-            self.depth = max(needed_depth(sizes, train, self.size, tol) for train in trains)
+            deepest = max(needed_depth(sizes, train, self.size, tol) for train in trains)
+            self.depth = min(self.depth, deepest)
         # One tuple, replaced as a whole: several threads may look while one makes longer tables.
         self._made: tuple[int, list[CountTables]] | None = None
 
@@ -133,8 +134,8 @@ class CountedGalleries:
         run = partial(_add_rows, rows, queries, reading, tables, expected)
         if has_ties:
             # The first block speaks for the others, unless the estimate did.
-            foreseen = is_long(self.seconds, n_threads) or order.first_row > 0
-            scale = 0.0 if foreseen else self.question.n_samples / order.n_samples
+            foreseen = is_long(self.seconds, n_threads) or not self.question.is_first(order)
+            scale = 0.0 if foreseen else self.question.n_questions / order.n_samples
             map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=_CHEAPER, smallest=4)
         else:
             map_row_ranges(run, len(rows.own), n_threads)
@@ -149,8 +150,7 @@ class CountedGalleries:
     def seconds(self) -> float:
         """What the walks of all rows take on one core, without ties."""
         question = self.question
-        sizes = question.class_sizes
-        cases = float(np.sum(sizes * np.maximum(sizes - 1.0, 0.0)))
+        cases = float(np.sum(question.class_sizes * question.question_sizes))
         cases *= min(1.0, 2 * self.depth / question.n_samples)
         seconds = 0.0
         for component in self.components:
@@ -195,6 +195,7 @@ def solve_counted(question: Question, score: RetrievalScore) -> Solver:
 
     def finish(values: Floats) -> Answer:
         bound = question.options.tol + galleries.left_out + galleries.rounding
-        return answer_from_rows(question, values, weights.sum(axis=0), bound, weighted=True)
+        counted = weights.sum(axis=0)[question.asked]
+        return answer_from_rows(question, values, counted, bound, weighted=True)
 
     return Solver(galleries.depth, part, FromRows(question, finish), galleries.seconds, _CHEAPER)

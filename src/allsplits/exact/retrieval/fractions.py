@@ -64,7 +64,8 @@ def exact_sized(
     own = question.codes[order.sample_of(row)]
     is_own = (question.codes == own).astype(question.codes.dtype)
     counted = exact_row(order, row, is_own, question.options.average)
-    N, relevant = question.n_samples - 1, int(is_own.sum()) - 1
+    N = question.n_candidates
+    relevant = int(is_own[: question.n_samples].sum()) - (0 if question.outside else 1)
     pools = [N - relevant, relevant]
     values = [Fraction(0)] * len(question.columns)
     for c, column in enumerate(question.columns):

@@ -24,8 +24,7 @@ from allsplits.exact._kernels_draws import hypergeometric_table
 from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows
 from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.class_counts.vote import needed_depth
-from allsplits.exact.laws.fixed_size.vote import sample_weights
-from allsplits.exact.question import Question, neighbor_labels, own_rows
+from allsplits.exact.question import Question, neighbor_labels, own_rows, sample_weights
 from allsplits.exact.retrieval._kernels_sizes import add_from_tables
 from allsplits.exact.retrieval.scores import COUNTED, FIRST, RetrievalScore
 from allsplits.exact.ties import distinct_rows
@@ -85,18 +84,20 @@ class SizedGalleries:
         self.question, self.score = question, score
         self.ks = [column.k for column in question.columns]
         self.law = question.columns[0].law
-        self.n_candidates = question.n_samples - 1
-        sizes = question.class_sizes
+        self.n_candidates = question.n_candidates
+        #: Relevant items for a question of each class.
+        self.relevant = question.class_sizes - (0 if question.outside else 1)
         largest = max(component.train for component in self.law.components)
-        self.size = score.positions(largest, int(sizes.max()) - 1, self.ks)
+        self.size = score.positions(largest, int(self.relevant.max()), self.ks)
         self.depth, tol = self.n_candidates, question.options.tol
         if self.size < self.law.smallest_training_set:
-            self.depth = max(
+            deepest = max(
                 needed_depth([question.n_samples], [component.train], self.size, tol)
                 for component in self.law.components
             )
+            self.depth = min(self.depth, deepest)
         self.by_rank = score.name == "precision@k"
-        self.kinds = sorted({int(size) - 1 for size in sizes if size > 1})
+        self.kinds = sorted({int(relevant) for relevant in self.relevant if relevant > 0})
         self._check_room()
 
     def _lines(self, relevant: int) -> int:
@@ -127,11 +128,11 @@ class SizedGalleries:
             starts[relevant] = used
             used += len(made)
             parts.append(made)
-        sizes = self.question.class_sizes.tolist()
-        steps = [1 if self.by_rank else self.n_candidates - size + 2 for size in sizes]
+        relevant_of = self.relevant.tolist()
+        steps = [1 if self.by_rank else self.n_candidates - r + 1 for r in relevant_of]
         values = np.concatenate(parts) if parts else np.zeros((0, len(self.ks)))
         return SizeTables(
-            np.array([starts.get(size - 1, -1) for size in sizes]), np.array(steps), values
+            np.array([starts.get(r, -1) for r in relevant_of]), np.array(steps), values
         )
 
     def _by_rank(self) -> Floats:

@@ -5,8 +5,7 @@ from functools import partial
 
 from allsplits.exact.answer import Solver, by_law, in_fractions
 from allsplits.exact.laws.class_counts.fractions import ExactRow, solve_in_fractions
-from allsplits.exact.laws.fixed_size.vote import class_weights
-from allsplits.exact.question import Question
+from allsplits.exact.question import Question, class_weights
 from allsplits.exact.retrieval.class_counts import solve_counted
 from allsplits.exact.retrieval.fractions import exact_counted, exact_sized
 from allsplits.exact.retrieval.scores import RetrievalScore
@@ -34,8 +33,9 @@ def solve_sized_galleries(question: Question) -> Solver:
     if not question.options.exact:
         return by_law(question, partial(solve_sized, score=score))
     per_class = class_weights(question)
-    weights = [per_class[code] for code in question.codes.tolist()]
-    return in_fractions(partial(exact_sized, score, question), question.n_samples - 1, weights)
+    weights = [per_class[code] for code in question.own_codes.tolist()]
+    line = partial(exact_sized, score, question)
+    return in_fractions(question, line, question.n_candidates, weights)
 
 
 def _score(question: Question) -> RetrievalScore:
