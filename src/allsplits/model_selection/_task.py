@@ -34,16 +34,25 @@ from allsplits.exact import (
     solve,
     solver_for,
 )
-from allsplits.exceptions import InvalidInputError
+from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._estimator import VoteSettings, read_estimator, read_weights
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import Moves, SampleScores
-from allsplits.model_selection._scoring import Scoring, plain_score
+from allsplits.model_selection._scoring import Scoring, plain_score, replay_hint
 from allsplits.model_selection._test_set import TestSet, check_both_given, check_outside_backend
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
 from allsplits.orders import NeighborOrder, read_points
-from allsplits.splits import BernoulliLaw, ClassCounts, FixedSize, Law, Samples, resolve_cv
+from allsplits.splits import (
+    BernoulliLaw,
+    ClassCounts,
+    CountsLaw,
+    EpisodeLaw,
+    FixedSize,
+    Law,
+    Samples,
+    resolve_cv,
+)
 
 if TYPE_CHECKING:
     from allsplits.exact.halves import UnbiasedVariance
@@ -347,6 +356,8 @@ class Task:
         """The question for these columns (k, law)."""
         for column in columns:
             self._check_neighbors(column.k, column.law)
+            if self.settings.class_means:
+                _check_one_shot(column.law)
         regression, samples = self.settings.regression, self.samples
         vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean", "retrieval"]
         if self.scoring.retrieval is not None:
@@ -397,6 +408,21 @@ class Task:
         if parameter != "rank":
             return self.scoring.name
         return "recall" if self.scoring.retrieval is None else self.scoring.retrieval.name
+
+
+def _check_one_shot(law: Law) -> None:
+    """Raise if a training set may have more than one sample of a class: its mean is none."""
+    if isinstance(law, CountsLaw):
+        one_each = all(max(component.train) == 1 for component in law.components)
+    else:
+        one_each = isinstance(law, EpisodeLaw) and law.k_shot == 1
+    if not one_each:
+        raise UnsupportedError(
+            "cv must draw one training sample of each class for a NearestCentroid, "
+            "ClassCounts(1) or Episodes(n_way, 1), where the mean of a class is that sample and "
+            "the answer that of KNeighborsClassifier(1); of means of several no closed form is "
+            f"known{replay_hint()}; got {law}"
+        )
 
 
 def _within_reach(column: Column) -> Column:

@@ -223,7 +223,12 @@ def _add_small_group(own, rule, present, members, reading, tables, work, out):
             base += first
         else:
             goes_on |= _count(
-                base, degree, small.weights[rule, chunk] * walk.group[own], lanes, reading.faint, out
+                base,
+                degree,
+                small.weights[rule, chunk] * walk.group[own],
+                lanes,
+                reading.faint,
+                out,
             )
     return goes_on
 
@@ -322,6 +327,8 @@ def add_positions(rows, start, stop, queries, reading, tables, out):
             choose_tables(queries.table_of[kind], queries.own_table_of[kind], own, work.table_ids)
             begin, end = rows.indptr[i], rows.indptr[i + 1]
             line = out[i]
-            _walk_row(rows.labels[begin:end], rows.tied[begin:end], own, reading, tables, work, line)
+            _walk_row(
+                rows.labels[begin:end], rows.tied[begin:end], own, reading, tables, work, line
+            )
             for s in range(reading.size):
                 line[s] *= queries.shares[i]

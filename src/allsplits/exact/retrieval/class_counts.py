@@ -18,7 +18,7 @@ from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.class_counts.draws import pools_of, query_kinds
 from allsplits.exact.laws.class_counts.vote import needed_depth
 from allsplits.exact.laws.class_counts.weights import float_weights
-from allsplits.exact.question import Question, neighbor_labels, own_rows
+from allsplits.exact.question import Question, class_weights, neighbor_labels, own_rows
 from allsplits.exact.retrieval._kernels_positions import add_positions
 from allsplits.exact.retrieval.kernel_types import CountTables, Queries, Reading
 from allsplits.exact.retrieval.scores import PLAIN, RetrievalScore
@@ -60,11 +60,11 @@ class _Component(NamedTuple):
 class CountedGalleries:
     """Scores of samples under the components of a law of class counts."""
 
-    def __init__(self, question: Question, score: RetrievalScore) -> None:
+    def __init__(
+        self, question: Question, score: RetrievalScore, trains: list[tuple[int, ...]]
+    ) -> None:
         self.question, self.score = question, score
         self.ks = [column.k for column in question.columns]
-        law = question.columns[0].law
-        trains = [component.train for component in law.components]
         self.pools = pools_of(question, trains)
         self.most_relevant = int(np.max(np.minimum(self.pools.trains, self.pools.own[:, None, :])))
         gallery = int(self.pools.trains.sum(axis=2).max())
@@ -115,7 +115,9 @@ class CountedGalleries:
     def _tables(self, longest: int) -> list[CountTables]:
         made = self._made
         if made is None or longest > made[0]:
-            found = [make_tables(component.keys, self.size, longest) for component in self.components]
+            found = [
+                make_tables(component.keys, self.size, longest) for component in self.components
+            ]
             made = self._made = (longest, found)
         return made[1]
 
@@ -186,9 +188,23 @@ def _add_rows(
 
 def solve_counted(question: Question, score: RetrievalScore) -> Solver:
     """One law of class counts."""
-    galleries = CountedGalleries(question, score)
     components = question.columns[0].law.components
     weights = np.array([float_weights(question, component) for component in components])
+    return _solver(question, score, [component.train for component in components], weights)
+
+
+def solve_whole(question: Question, score: RetrievalScore) -> Solver:
+    """The gallery of all candidates: it has fixed counts of all classes."""
+    per_class = np.array([float(weight) for weight in class_weights(question)])
+    everybody = tuple(question.class_sizes.tolist())
+    return _solver(question, score, [everybody], per_class[None, question.codes])
+
+
+def _solver(
+    question: Question, score: RetrievalScore, trains: list[tuple[int, ...]], weights: Floats
+) -> Solver:
+    """Galleries of several counts; weights[component, sample] is what each counts."""
+    galleries = CountedGalleries(question, score, trains)
 
     def part(order: NeighborOrder, n_threads: int) -> Floats:
         return galleries.values(order, n_threads, weights)

@@ -102,7 +102,9 @@ class RetrievalScore:
             return within / place
         if family == "ndcg":
             gain = 1 / np.log2(np.arange(2.0, relevant + 2))
-            ideal = np.cumsum(gain)[np.minimum(ks, relevant) - 1 if self.has_cut else [-1] * len(ks)]
+            ideal = np.cumsum(gain)[
+                np.minimum(ks, relevant) - 1 if self.has_cut else [-1] * len(ks)
+            ]
             return within / np.log2(place + 1) / ideal
         if self.stops_at_relevant:
             within = within & (place <= relevant)
@@ -147,4 +149,3 @@ def _expected_count(counting: int, u: int, a: int, b: int, place: int) -> Fracti
     if counting == PLAIN or a + b == 1:
         return here * (u + 1 if counting == COUNTED else 1)
     return here * (u + 1 + Fraction((place - 1) * (a - 1), a + b - 1))
-
