@@ -131,7 +131,7 @@ def _choose(task: Task, ks: list[int] | None, notes: list[str]) -> tuple[Task, C
         ks = list(range(1, min(_DEFAULT_LARGEST, task.law.smallest_training_set) + 1))
         if task.law.kind == "episodes":
             ks = [1]  # the only number with a formula
-    if len(ks) == 1 or task.scoring.rank is not None:
+    if len(ks) == 1 or task.scoring.ignores_neighbors:
         return task.with_neighbors(ks[0]), None
     task.neighbors.expect()
     curve = task.over_neighbors(ks)

@@ -2,17 +2,18 @@
 
 import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
 from allsplits.exact.answer import Answer, ScoresWithout
-from allsplits.exact.ballots import Ballots, BallotWants
+from allsplits.exact.ballots import ONLY_WINNERS, Ballots, BallotWants
 from allsplits.exact.masses import Column
 from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.pairs.result import GivenSplit, SplitSpread
 from allsplits.exact.question import Exclusion, Options, Question
 from allsplits.exact.retrieval.scores import RetrievalScore
-from allsplits.exact.solve import SUPPORTED, solve, solver_for
+from allsplits.exact.solve import SUPPORTED, solve, solve_together, solver_for
 from allsplits.exact.voters import Voters
 from allsplits.exact.weighted.weights import VoteWeights
 
 __all__ = [
+    "ONLY_WINNERS",
     "SUPPORTED",
     "Answer",
     "BallotWants",
@@ -29,5 +30,6 @@ __all__ = [
     "VoteWeights",
     "Voters",
     "solve",
+    "solve_together",
     "solver_for",
 ]

@@ -86,13 +86,19 @@ def add_every_win(contenders, k, share, quadrature, work, wins):
 
     No class has more than k votes, and all have `LANES` lanes.
     """
-    n_present = len(contenders.present)
+    add_wins_by_votes(contenders, k, share, quadrature, work, wins.reshape((1, *wins.shape)))
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def add_wins_by_votes(contenders, k, share, quadrature, work, wins):
+    """The same by the votes of the winner, wins[v, d], or all together in wins[0, d]."""
+    n_present, last = len(contenders.present), len(wins) - 1
     for v in range(1, k // 2 + 1):
         order = min(n_present - 1, k // v - 1) // 2 + 1 if share else 1
         for q in range(order):
             y = quadrature.nodes[order, q] if share else 1.0
             weight = quadrature.weights[order, q] if share else 1.0
-            _add_shared_top(contenders, k, v, y, weight, share, work, wins)
+            _add_shared_top(contenders, k, v, y, weight, share, work, wins[min(v, last)])
     # Who has more than half of the votes has won, whatever the others do.
     limit = k - k // 2 - 1
     _chain(contenders, np.bool_(False), limit, limit, work.left, work.degrees[0])
@@ -100,4 +106,5 @@ def add_every_win(contenders, k, share, quadrature, work, wins):
     for m in range(n_present):
         d = contenders.present[m]
         for v in range(k // 2 + 1, contenders.most[d] + 1):
-            _add_votes(m, n_present - 1 - m, contenders.rows[d, v], 1.0, k - v, work, wins[d])
+            win = wins[min(v, last), d]
+            _add_votes(m, n_present - 1 - m, contenders.rows[d, v], 1.0, k - v, work, win)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits.exact.ballots import Ballots
 from allsplits.exact.effort import announced
 from allsplits.exact.question import Question
 from allsplits.orders import NeighborOrder, SearchReport
@@ -45,7 +46,8 @@ class ScoresWithout:
 class Answer:
     """Scores of all columns, and values of the samples where they were asked for.
 
-    `without` are the scores when a sample, or a group, is gone from the data.
+    `without` are the scores when a sample, or a group, is gone from the data; `ballots` are how the
+    votes fall, of the only column.
     """
 
     scores: Floats
@@ -57,6 +59,7 @@ class Answer:
     prediction_proba: Floats | None = None
     standard_error: Floats = field(default_factory=lambda: np.zeros(1))
     without: ScoresWithout | None = None
+    ballots: Ballots | None = None
     search: SearchReport = field(default_factory=SearchReport)
 
 

@@ -41,8 +41,16 @@ class BallotWants(NamedTuple):
     squares: bool = False
     tops: int = 0
 
-    def __or__(self, other: "BallotWants") -> "BallotWants":  # type: ignore[override]
-        return BallotWants(*(max(pair) for pair in zip(self, other, strict=True)))
+    def __or__(self, other: "BallotWants") -> "BallotWants":
+        """What either of them asks for."""
+        return BallotWants(
+            self.own or other.own, self.confidence or other.confidence,
+            self.squares or other.squares, max(self.tops, other.tops),
+        )  # fmt: skip
+
+
+#: Who wins, and nothing else.
+ONLY_WINNERS = BallotWants()
 
 
 class Places(NamedTuple):
@@ -64,13 +72,14 @@ class Places(NamedTuple):
     @classmethod
     def of(cls, wants: BallotWants, n_classes: int, k: int) -> "Places":
         """One after the other."""
-        place, starts = n_classes, []
+        place, starts = n_classes, list[int]()
         sizes = ((wants.own, k + 1), (wants.confidence, k + 1), (wants.confidence, k + 1),
                  (wants.squares, 1), (wants.tops, wants.tops))  # fmt: skip
         for wanted, size in sizes:
             starts.append(place if wanted else -1)
             place += int(size) if wanted else 0
-        return cls(n_classes, k, *starts, int(wants.tops), place)
+        own, confident, hits, squares, tops = starts
+        return cls(n_classes, k, own, confident, hits, squares, tops, wants.tops, place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +158,16 @@ class Ballots:
         """Whether the records are Fractions."""
         return bool(self.records.dtype == object)
 
+    def knows(self, wants: BallotWants) -> bool:
+        """Whether all that is wanted is in the records."""
+        places = self.places
+        return (
+            (places.own >= 0 or not wants.own)
+            and (places.confident >= 0 or not wants.confidence)
+            and (places.squares >= 0 or not wants.squares)
+            and places.n_tops >= wants.tops
+        )
+
     def _slice(self, start: int, size: int) -> Values:
         if start < 0:
             raise AssertionError("a part of the ballots was not asked for")
@@ -178,3 +197,31 @@ def certain_record(votes: list[int], own: int, places: Places, share: bool) -> l
         else:
             record[places.tops + n] = Fraction(int(left > tied.index(own)))
     return record
+
+
+def one_vote_records(
+    proba: Values, codes: NDArray[np.int32], places: Places, share: bool
+) -> Values:
+    """Records of votes of one, from P(each class has it)."""
+    n, C = proba.shape
+    records = np.zeros((n, places.width), dtype=proba.dtype)
+    rows, everybody = np.arange(n), proba.sum(axis=1)
+    records[:, :C] = proba
+    right = proba[rows, codes]
+    if places.own >= 0:
+        records[:, places.own + 1], records[:, places.own] = right, everybody - right
+    if places.confident >= 0:
+        records[:, places.confident + 1], records[:, places.hits + 1] = everybody, right
+    if places.squares >= 0:
+        records[:, places.squares] = everybody
+    for n_first in range(1, places.n_tops + 1):
+        # Of those without a vote, one place less is left.
+        other = everybody - right
+        if share:
+            ahead = other * (n_first - 1) / (C - 1)
+        else:
+            later = np.where(np.arange(C) > codes[:, None], proba, 0).sum(axis=1)
+            ahead = np.where(codes + 1 < n_first, later, 0 * later)
+            ahead = ahead + np.where(codes < n_first, other - later, 0 * later)
+        records[:, places.tops + n_first - 1] = right + ahead
+    return records

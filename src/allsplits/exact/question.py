@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits.exact.ballots import ONLY_WINNERS, BallotWants, Places
 from allsplits.exact.masses import Column
 from allsplits.exact.retrieval.scores import RetrievalScore
 from allsplits.exact.weighted.weights import VoteWeights
@@ -84,8 +85,9 @@ class Question:
 
     With `balanced`, classes count equally in the score instead of samples. `codes` (classification)
     or `targets` (regression) is empty where it does not apply. `want_samples` asks for all that is
-    known of each sample, in one column; `want_rows` for its score in each column. `retrieval` is
-    the score of a gallery (then the columns' k are its cut-offs).
+    known of each sample, in one column; `want_rows` for its score in each column; `wants` for how
+    its votes fall (the vote is "ballot"), in one column. `retrieval` is the score of a gallery
+    (then the columns' k are its cut-offs).
 
     The questions are the samples themselves, each answered by the others, or points from outside
     (the law says which). Those are numbered after the samples, in `codes`, in `targets`, in the
@@ -95,7 +97,7 @@ class Question:
     codes: NDArray[np.int32]
     n_classes: int
     targets: Floats
-    vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean", "retrieval"]
+    vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean", "ballot", "retrieval"]
     columns: list[Column]
     balanced: bool
     want_samples: bool
@@ -103,6 +105,7 @@ class Question:
     exclusion: Exclusion | None = None
     weights: VoteWeights | None = None
     want_rows: bool = False
+    wants: BallotWants = ONLY_WINNERS
     retrieval: RetrievalScore | None = None
 
     @property
@@ -153,6 +156,11 @@ class Question:
     def width(self) -> int:
         """Values of a sample: one for each column, or for each class."""
         return self.n_classes if self.wants_classes else len(self.columns)
+
+    @property
+    def places(self) -> Places:
+        """What a record of the votes holds, in the only column."""
+        return Places.of(self.wants, self.n_classes, self.columns[0].k)
 
     @property
     def class_sizes(self) -> NDArray[np.int64]:

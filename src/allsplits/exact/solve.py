@@ -1,17 +1,18 @@
 """The one table of supported pairs of law and vote, and the one way to an answer."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
-from allsplits.exact.answer import Answer, Part, Solver
+from allsplits.exact.answer import Answer, Part, Solver, Total
 from allsplits.exact.effort import warn_if_long
-from allsplits.exact.neighbors import Neighbors
+from allsplits.exact.neighbors import Neighbors, cut_order
 from allsplits.exact.question import Exclusion, Question
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder, SearchReport
@@ -37,6 +38,12 @@ SUPPORTED = {
     ("episodes", "majority"): "laws.episodes.vote:solve_episodes",
     ("whole groups", "majority"): "laws.groups.vote:solve_groups",
     ("whole groups", "ranked"): "laws.groups.vote:solve_groups",
+    ("fixed size", "ballot"): "laws.fixed_size.ballots:solve_ballots",
+    ("independent draws", "ballot"): "laws.fixed_size.ballots:solve_ballots",
+    ("draws with replacement", "ballot"): "laws.bootstrap.ballots:solve_ballots",
+    ("class counts", "ballot"): "laws.class_counts.ballots:solve_ballots",
+    ("episodes", "ballot"): "laws.episodes.ballots:solve_ballots",
+    ("whole groups", "ballot"): "laws.groups.ballots:solve_ballots",
 }
 
 
@@ -51,6 +58,7 @@ _AS_CV = {
 }
 _AS_VOTE = {
     "majority": "a KNeighborsClassifier with weights='uniform'",
+    "ballot": "scores of its votes (log-loss, Brier, …)",
     "ranked": "scoring='recall@R'",
     "retrieval": "a score of retrieval such as scoring='map@r'",
     "mean": "a KNeighborsRegressor with weights='uniform'",
@@ -80,6 +88,56 @@ def solve(neighbors: Neighbors, *questions: Question) -> list[Answer]:
     if len(solvers) > 1:
         neighbors.expect(max(solver.depth for solver in solvers))
     return [run_solver(neighbors, *pair) for pair in zip(questions, solvers, strict=True)]
+
+
+def solve_together(neighbors: Neighbors, questions: list[Question]) -> list[Answer]:
+    """Answer a few questions in one pass: each block of rows is found once, and asked them all.
+
+    What each contributes is held until the end, so long curves go one after the other (`solve`).
+    """
+    if len(questions) == 1:
+        return solve(neighbors, *questions)
+    solvers = [solver_for(question) for question in questions]
+    answers: list[Answer] = []
+
+    def finish() -> Answer:
+        answers.extend(solver.total.finish() for solver in solvers)
+        scores = np.concatenate([answer.scores for answer in answers])
+        return Answer(scores, np.zeros_like(scores))
+
+    both = Solver(
+        max(solver.depth for solver in solvers),
+        _Together([solver.part for solver in solvers], [solver.depth for solver in solvers]),
+        _AllTotals([solver.total for solver in solvers], finish),
+        sum(solver.seconds for solver in solvers),
+        max(solvers, key=lambda solver: solver.seconds).cheaper,
+    )
+    search = run_solver(neighbors, questions[0], both).search
+    return [replace(answer, search=search) for answer in answers]
+
+
+@dataclass(frozen=True, eq=False)
+class _Together:
+    """Parts of several solvers, each with rows as deep as it needs them."""
+
+    parts: list[Part[Any]]
+    depths: list[int]
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> list[Any]:
+        pairs = zip(self.parts, self.depths, strict=True)
+        return [part(cut_order(order, depth), n_threads) for part, depth in pairs]
+
+
+class _AllTotals(NamedTuple):
+    """Totals of several solvers."""
+
+    totals: list[Total[Any]]
+    finish: Callable[[], Answer]
+
+    def add(self, found: list[Any]) -> None:
+        """Add to each total what its part found."""
+        for total, one in zip(self.totals, found, strict=True):
+            total.add(one)
 
 
 def run_solver(neighbors: Neighbors, question: Question, solver: Solver) -> Answer:

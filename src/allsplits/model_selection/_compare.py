@@ -145,7 +145,8 @@ def compare(
     ----------
     *evaluations : Evaluation
         Results of `evaluate` on the same samples, in the same order, with the same score and the
-        same cv: metrics, embeddings, numbers of neighbours.
+        same cv: metrics, embeddings, numbers of neighbours. With a fixed test set: the same test
+        samples and the same references.
     names : iterable of str, default=None
         What to call them, in order; None calls them "1", "2", and so on. A dictionary of
         evaluations is compared by ``compare(*found.values(), names=found)``.

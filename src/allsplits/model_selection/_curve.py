@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
-from allsplits._validation import check_choice, check_counts, check_fraction
+from allsplits._validation import check_choice, check_counts, check_fraction, shown
 from allsplits.exact import Column
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._choice import KNOWN, Choice, choose_best
@@ -48,6 +48,11 @@ class Curve:
     standard_errors : ndarray
         With ``allow_sampling=True``: of the part of each score that was sampled, on top of its
         bound; 0 where nothing was.
+    others : tuple of Curve
+        Of several scores all but the first, whose curve this is: ``curve[name]`` is the one of any
+        of them.
+    names : tuple of str
+        The names of all scores.
     """
 
     parameter: str
@@ -60,11 +65,23 @@ class Curve:
     standard_errors: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))
     task: Task | None = field(default=None, repr=False)
     columns: tuple[Column, ...] = ()
+    others: tuple[Curve, ...] = ()
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("error_bounds", "standard_errors"):
             values = np.asarray(getattr(self, name), dtype=np.float64)
             object.__setattr__(self, name, np.broadcast_to(values, len(self.scores)))
+
+    def __getitem__(self, name: str) -> Curve:
+        """The curve of one of several scores."""
+        names = self.names or (self.scoring,)
+        if name not in names:
+            raise InvalidInputError(
+                f"the scores here are {', '.join(map(repr, names))}; got {shown(name)}"
+            )
+        place = names.index(name)
+        return self.others[place - 1] if place else replace(self, others=(), names=())
 
     @property
     def error_bound(self) -> float:
@@ -99,10 +116,14 @@ class Curve:
         return bool(self.x[-1] > 200 * max(1, self.x[0]))
 
     def frame(self, backend: str | None = None) -> DataFrame:
-        """One row per value with its score and bound, as a pandas or polars data frame."""
+        """One row per value with its score and bound, as a pandas or polars data frame.
+
+        Of several scores each has a column.
+        """
         columns = {
             self.parameter: self.x, self.scoring: self.scores, "error_bound": self.error_bounds
         }  # fmt: skip
+        columns |= {name: self[name].scores for name in self.names[1:]}
         if self.standard_errors.any():
             columns["standard_error"] = self.standard_errors
         return make_frame(columns, backend)
@@ -198,10 +219,11 @@ class Curve:
             n_sampled, largest = np.count_nonzero(self.standard_errors), self.standard_errors.max()
             wide = f"; {n_sampled} of {len(self.x)} sampled, standard error {largest:.1g}"
             bound = "" if self.standard_errors[self._choice.position] else bound
+        also = f"; also {', '.join(self.names[1:])}" if self.others else ""
         return (
             f"Curve({self.scoring} for {self.parameter} = {values}: "
             f"best {in_digits(self.best_score)}{bound} at {self.best}"
-            f"{wide}{self.search.note})"
+            f"{wide}{also}{self.search.note})"
         )
 
     @property

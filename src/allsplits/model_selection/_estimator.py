@@ -63,10 +63,10 @@ def _read_class_means(estimator: Any) -> VoteSettings:
             f"priors (of NearestCentroid) must be 'uniform' or 'empirical'; got "
             f"{shown(estimator.priors)}"
         )
-    metric = check_choice(
-        "metric (of NearestCentroid)", estimator.metric, ("euclidean", "manhattan")
-    )
-    return VoteSettings(1, Metric.resolve(metric, 2, None), False, None, class_means=True)
+    allowed = ("euclidean", "manhattan")
+    check_choice("metric (of NearestCentroid)", estimator.metric, allowed)
+    metric = Metric.resolve(estimator.metric, 2, None)
+    return VoteSettings(1, metric, False, None, class_means=True)
 
 
 def _refuse_own_methods(estimator: Any, base: type) -> None:

@@ -13,7 +13,7 @@ def evaluate(
     y: Any,
     *,
     cv: Any = None,
-    scoring: str | None = None,
+    scoring: Any = None,
     groups: Any = None,
     X_test: Any = None,
     y_test: Any = None,
@@ -112,7 +112,8 @@ def evaluate(
         max_states=max_states, allow_sampling=allow_sampling, backend=backend, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
-    return Task.read(
+    task = Task.read(
         estimator, X, y, options, cv=cv, scoring=scoring, groups=groups, X_test=X_test,
-        y_test=y_test,
-    ).evaluate()  # fmt: skip
+        y_test=y_test, every_score=True,
+    )  # fmt: skip
+    return task.evaluate()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from math import log10
@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
-from allsplits._validation import check_choice, check_count, check_fraction
-from allsplits.exact import ScoresWithout, SplitSpread
-from allsplits.exceptions import UnsupportedError
+from allsplits._validation import check_choice, check_count, check_fraction, shown
+from allsplits.exact import ONLY_WINNERS, Ballots, BallotWants, ScoresWithout, SplitSpread
+from allsplits.exceptions import InvalidInputError, UnsupportedError
+from allsplits.model_selection._calibration import Calibration, calibrate
 from allsplits.model_selection._interval import (
     METHODS,
     Interval,
@@ -24,7 +25,7 @@ from allsplits.model_selection._interval import (
     jackknife_variance,
     make_interval,
 )
-from allsplits.model_selection._scoring import in_digits
+from allsplits.model_selection._scoring import ignores_neighbors, in_digits
 from allsplits.orders import SearchReport
 from allsplits.splits import Law
 
@@ -95,6 +96,18 @@ class Evaluation:
         It comes on top of `error_bound`.
     task : Task or None
         What was asked, for what is computed when it is asked for.
+    ballots : Ballots or None
+        How the votes fall, where the score is one of votes.
+    others : tuple of Evaluation
+        Of several scores all but the first, whose evaluation this is: ``evaluation[name]`` is the
+        one of any of them.
+    names : tuple of str
+        The names of all scores.
+
+    Notes
+    -----
+    With a fixed test set (`X_test`) the samples of all these are the test samples: they are asked
+    under every training set, and a split is a training set of the references.
     """
 
     score: float
@@ -113,11 +126,25 @@ class Evaluation:
     row_names: NDArray[Any] | None = None
     standard_error: float = 0.0
     task: Task | None = None
+    ballots: Ballots | None = None
+    others: tuple[Evaluation, ...] = ()
+    names: tuple[str, ...] = ()
 
     @property
     def n_splits(self) -> int:
         """How many splits the average runs over (an exact integer)."""
         return int(self.law.n_splits)
+
+    @property
+    def unknown_classes(self) -> NDArray[Any] | None:
+        """Classes of a fixed test set that no reference has, so that they are always wrong.
+
+        None for regression; empty without a test set.
+        """
+        if self.classes is None:
+            return None
+        known = self.classes if self.task is None else self.task.samples.classes
+        return np.setdiff1d(self.classes, known)
 
     @property
     def confusion(self) -> NDArray[np.float64] | None:
@@ -132,6 +159,103 @@ class Evaluation:
         shares = np.nan_to_num(self.prediction_proba) * self.sample_weight[:, None]
         np.add.at(matrix, rows, shares)
         return matrix
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """All scores by name, the first of which is `score`."""
+        return {name: self[name].score for name in self.names or (self.scoring,)}
+
+    def __getitem__(self, name: str) -> Evaluation:
+        """The evaluation of one of several scores: its bound, sample scores, interval and so on."""
+        names = self.names or (self.scoring,)
+        if name not in names:
+            raise InvalidInputError(
+                f"the scores here are {', '.join(map(repr, names))}; got {shown(name)}"
+            )
+        place = names.index(name)
+        return self.others[place - 1] if place else replace(self, others=(), names=())
+
+    def score_frame(
+        self, backend: str | None = None, *, confidence: float | None = None
+    ) -> DataFrame:
+        """One row per score, with its bound; with a `confidence` also its `interval`.
+
+        Intervals of accuracy, balanced accuracy and recall@R know what each sample does as a
+        neighbour; those of the other scores come from the sample scores alone, too narrow for few
+        neighbours (`Interval.method`, here "method").
+        """
+        names = self.names or (self.scoring,)
+        each = [self[name] for name in names]
+        columns: dict[str, Any] = {
+            "scoring": list(names),
+            "score": [one.score for one in each],
+            "error_bound": [one.error_bound for one in each],
+        }
+        if confidence is not None:
+            found = [one.interval(confidence) for one in each]
+            for end in ("low", "high", "method"):
+                columns[end] = [getattr(one, end) for one in found]
+        return make_frame(columns, backend)
+
+    @property
+    def recall_per_class(self) -> dict[Any, float]:
+        """How often samples of each class are right: the mean over the splits that test the class.
+
+        NaN for a class that is never tested. Each is `scoring="recall_of:CLASS"`.
+        """
+        if self.classes is None:
+            raise UnsupportedError(f"{self.scoring} has no classes to recall")
+        ballots = self._ballots_with(ONLY_WINNERS)
+        right, weight = ballots.recall
+        found = {}
+        for code, label in enumerate(self.classes.tolist()):
+            mine = (ballots.codes == code) & (weight != 0)
+            found[label] = float(np.sum((right * weight)[mine])) if mine.any() else float("nan")
+        return found
+
+    def calibration(self, *, n_bins: int | None = None, of_class: Any = None) -> Calibration:
+        """The reliability curve of the vote: how often a winner with v of k votes is right.
+
+        Expected shares and hits of every v are linear, so they are exact over all splits; their
+        `Calibration.ece` is the error of these averages, not the average error of single splits.
+
+        Parameters
+        ----------
+        n_bins : int, default=None
+            Equal bins of the share v/k; None keeps every number of votes apart.
+        of_class : object, default=None
+            One of two classes, whose share of the votes is looked at, as scikit-learn's
+            ``calibration_curve`` does; None is the winner's share, with any number of classes.
+
+        Returns
+        -------
+        Calibration
+
+        Examples
+        --------
+        >>> from allsplits import evaluate
+        >>> from sklearn.datasets import load_wine
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> X, y = load_wine(return_X_y=True)
+        >>> evaluate(KNeighborsClassifier(5), X, y).calibration()
+        Calibration(ECE=0.0... of the averages over all splits, 4 bins of the votes for the winner,
+        n_neighbors=5)
+        """
+        if self.classes is None:
+            raise UnsupportedError(f"{self.scoring} has no votes of classes to calibrate")
+        wants = BallotWants(own=True) if of_class is not None else BallotWants(confidence=True)
+        ballots = self._ballots_with(wants)
+        return calibrate(ballots, self.classes, n_bins=n_bins, of_class=of_class)
+
+    def _ballots_with(self, wants: BallotWants) -> Ballots:
+        """How the votes fall, those that are known or counted now."""
+        if self.ballots is not None and self.ballots.knows(wants):
+            return self.ballots
+        if self.task is None:
+            raise UnsupportedError(
+                "how votes fall needs what was evaluated: use the result of evaluate as it came"
+            )
+        return self.task.ballots(wants)
 
     def hardest(self, n: int = 10) -> NDArray[np.intp]:
         """Row numbers of the samples most often wrong, worst first.
@@ -156,6 +280,10 @@ class Evaluation:
         often it does. It knows nothing of a k chosen by the same scores. Episodes and weighted
         votes cannot take samples out: there the interval comes from the sample scores alone, is
         too narrow for few neighbours, and says so (`Interval.method`).
+
+        With a fixed test set (`X_test`) the interval holds what *other test samples* might have
+        given, the references being these: it comes from the sample scores alone, whatever `method`
+        says, which for independent test samples is right. It knows nothing of other references.
 
         The first call takes the samples out, which costs about as much as a few evaluations.
 
@@ -276,7 +404,8 @@ class Evaluation:
         """Standard deviation of the score that one random split would have shown, exactly.
 
         For folds it is that of one shuffled run, the mean of its folds. It is never sampled: where
-        pairs cannot be counted it is an error, and `split_spread` samples.
+        pairs cannot be counted it is an error, and `split_spread` samples. Pairs of a fixed test
+        set are not counted, unless there is one training set only.
         """
         return self.split_spread(method="exact").std
 
@@ -333,6 +462,9 @@ class Evaluation:
             "score": self.sample_scores,
             "weight": self.sample_weight,
         }
+        # Of several scores, each has its name.
+        for name in self.names[1:]:
+            columns[name] = self[name].sample_scores
         if self.prediction_proba is not None and self.classes is not None:
             columns["most_often"] = self.classes[np.argmax(self.prediction_proba, axis=1)]
             for name, share in zip(self.classes, self.prediction_proba.T, strict=True):
@@ -346,11 +478,14 @@ class Evaluation:
         return draw_confusion(self, ax)
 
     def __repr__(self) -> str:
-        k = "" if self.scoring.startswith("recall@") else f", n_neighbors={self.n_neighbors}"
+        k = "" if ignores_neighbors(self.scoring) else f", n_neighbors={self.n_neighbors}"
         bound = self.search.bound_text(self.error_bound)
         if self.standard_error:
             bound = f" (sampled votes, standard error {self.standard_error:.1g})"
+        others = "".join(f", {name}={in_digits(self[name].score)}" for name in self.names[1:])
+        splits = "training sets" if self.law.outside else "splits"
+        asked = f", {len(self.y):,} test samples" if self.law.outside else ""
         return (
-            f"Evaluation({self.scoring}={in_digits(self.score)}{bound}{k}, "
-            f"exact over {count_in_words(self.n_splits)} splits: {self.law}{self.search.note})"
+            f"Evaluation({self.scoring}={in_digits(self.score)}{bound}{others}{k}{asked}, "
+            f"exact over {count_in_words(self.n_splits)} {splits}: {self.law}{self.search.note})"
         )

@@ -30,6 +30,10 @@ one sample for either side, so that two that agree on all samples have a width a
 
 Laws and votes that have no jackknife (episodes) have sample scores alone, and say so. None of them
 knows of a k that was chosen by the same scores.
+
+With a fixed test set the questions are independent draws that teach nobody, so sample scores are
+the whole truth about *them*: the interval holds what other test samples might have given, the
+references being what they are. Of other references it knows nothing.
 """
 
 from __future__ import annotations
@@ -72,7 +76,8 @@ class Interval:
     n_units : int
         Number of independent draws it is estimated from.
     unit : str
-        What they are: "samples", or "groups" for laws of whole groups.
+        What they are: "samples", "groups" for laws of whole groups, or "test samples" of a fixed
+        test set, the references being given.
     method : str
         How the variance was estimated: "combined", "jackknife" or "sample scores"; the last where
         law and vote have no jackknife.
@@ -119,7 +124,7 @@ class Moves(NamedTuple):
         None where law and vote have no jackknife.
     sample_scores : ndarray of shape (units,)
     unit : str
-        "samples" or "groups".
+        "samples", "groups" or "test samples".
     weights : ndarray of shape (units,)
         What each unit counts in a score from 0 to 1; all 0 for a score without such a scale.
     least_variance : float
@@ -215,6 +220,8 @@ class SampleScores(NamedTuple):
         The group of each sample, where whole groups are drawn.
     has_scale : bool
         Whether the score is from 0 to 1.
+    outside : bool
+        Whether the questions are a fixed test set.
     """
 
     score: float
@@ -223,6 +230,7 @@ class SampleScores(NamedTuple):
     y: NDArray[Any] | None
     groups: NDArray[Any] | None
     has_scale: bool
+    outside: bool = False
 
     @classmethod
     def of(
@@ -231,9 +239,10 @@ class SampleScores(NamedTuple):
     ) -> SampleScores:  # fmt: skip
         """As the law and the score demand."""
         classes_count_equally = scoring == "balanced_accuracy" or law.kind == "episodes"
-        groups = getattr(law, "groups", None)
+        groups = None if law.outside else getattr(law, "groups", None)
         has_scale = bool(np.isfinite(score_limits(scoring)[0]))
-        return cls(score, scores, weight, y if classes_count_equally else None, groups, has_scale)
+        labels = y if classes_count_equally else None
+        return cls(score, scores, weight, labels, groups, has_scale, law.outside)
 
     def moves(self, without_one: Floats | None) -> Moves:
         """What each unit moves the score by; `without_one` are the scores without each unit."""
@@ -241,10 +250,16 @@ class SampleScores(NamedTuple):
         return Moves(
             None if without_one is None else jackknife_moves(without_one),
             self._by_unit(deviations),
-            "samples" if self.groups is None else "groups",
+            self._unit,
             # Of a score without a scale from 0 to 1 nothing is known beforehand.
             self._by_unit(self.weight if self.has_scale else np.zeros_like(self.weight)),
         )
+
+    @property
+    def _unit(self) -> str:
+        if self.groups is not None:
+            return "groups"
+        return "test samples" if self.outside else "samples"
 
     def _by_unit(self, values: Floats) -> Floats:
         """Sums over groups, where whole groups are drawn."""
@@ -265,6 +280,8 @@ class SampleScores(NamedTuple):
 
 def score_limits(scoring: str) -> tuple[float, float]:
     """The least and the largest value that a score can have; "" is a difference of scores."""
+    if scoring == "neg_cost":
+        return -np.inf, np.inf
     if scoring.startswith("neg_"):
         return -np.inf, 0.0
     return (0.0, 1.0) if scoring else (-np.inf, np.inf)

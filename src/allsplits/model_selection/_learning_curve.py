@@ -18,7 +18,7 @@ def learning_curve(
     *,
     train_sizes: float | Iterable[float] | None = None,
     stratify: bool = False,
-    scoring: str | None = None,
+    scoring: Any = None,
     X_test: Any = None,
     y_test: Any = None,
     distance_ties: Literal["average", "index"] = "average",
@@ -71,6 +71,7 @@ def learning_curve(
     )  # fmt: skip
     check_flag("stratify", stratify)
     task = Task.read(
-        estimator, X, y, options, cv=LeaveOneOut(), scoring=scoring, X_test=X_test, y_test=y_test
-    )
+        estimator, X, y, options, cv=LeaveOneOut(), scoring=scoring, X_test=X_test, y_test=y_test,
+        every_score=True,
+    )  # fmt: skip
     return task.over_sizes(train_sizes, stratify=stratify)

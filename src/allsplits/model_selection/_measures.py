@@ -100,7 +100,7 @@ class LogLoss:
         return self
 
     def logs(self, k: int, n_classes: int) -> NDArray[np.float64]:
-        """log p of each number of own votes."""
+        """The log of p of each number of own votes."""
         if self.smoothing is None:
             eps = float(np.finfo(np.float64).eps)
             return np.log(np.clip(np.arange(k + 1) / k, eps, 1 - eps))
@@ -136,7 +136,7 @@ class Brier:
     def values(self, ballots: Ballots) -> Values:
         """Σ_c (v_c/k - [c = y])² = Σ v_c²/k² - 2 v_y/k + 1, halved for two classes."""
         k, votes = ballots.k, np.arange(ballots.k + 1)
-        one = Fraction(1) if ballots.exact else 1.0
+        one: Any = Fraction(1) if ballots.exact else 1.0
         loss = ballots.squares / (k * k) - 2 * (ballots.own @ votes) / k + one
         return -loss / 2 if ballots.n_classes == 2 else -loss
 
@@ -237,7 +237,8 @@ class CostMatrix:
         costs = self.costs[ballots.codes]
         if ballots.exact:
             costs = np.vectorize(Fraction, otypes=[object])(costs)
-        return -(ballots.proba * costs).sum(axis=1)
+        found: Values = -(ballots.proba * costs).sum(axis=1)
+        return found
 
     def largest(self, k: int, n_classes: int) -> float:
         """The largest cost."""

@@ -45,7 +45,7 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
     p: float = 2
     metric_params: Mapping[str, Any] | None = None
     cv: Any = None
-    scoring: str | None = None
+    scoring: Any = None
     distance_ties: Literal["average", "index"] = "average"
     vote_tol: float = 1e-4
     max_states: int = 1 << 17
@@ -95,6 +95,7 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             metric: Task.read(
                 self._estimator(1, weights[0], metric), X, given, options, cv=self.cv,
                 scoring=self.scoring, groups=groups, X_test=X_test, y_test=y_test,
+                every_score=True,
             )
             for metric in metrics
         }  # fmt: skip
@@ -148,6 +149,9 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             "standard_error": noise,
             "could_be_best": could_be_best,
         }
+        for name in curves[0].names if curves[0].others else ():
+            values = np.column_stack([curve[name].scores for curve in curves]).ravel()
+            self.cv_results_[f"mean_test_{name}"] = values
 
     def _estimator(self, n_neighbors: int, weights: Any, metric: Any) -> Any:
         return self._Estimator(

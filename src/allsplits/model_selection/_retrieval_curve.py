@@ -98,7 +98,7 @@ def retrieval_curve(
     estimator = KNeighborsClassifier(metric=metric, p=p, metric_params=metric_params)
     task = Task.read(
         estimator, X, y, options, cv=cv, scoring=scoring.replace("@k", "@1"), groups=groups,
-        X_test=X_test, y_test=y_test,
+        X_test=X_test, y_test=y_test, every_score=True,
     )  # fmt: skip
     exclusion = read_exclusion(task, cv, groups, groups_test, exclude)
     return task.over_ranks(read_ranks(ranks, task.law.smallest_training_set), exclusion)

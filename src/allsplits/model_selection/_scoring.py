@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._validation import shown
@@ -80,7 +79,7 @@ class Scoring:
     @property
     def is_plain(self) -> bool:
         """Whether it only counts how often a sample is right: what all functions know."""
-        return self.measure is None and self.of_class is None
+        return self.measure is None and self.of_class is None and self.retrieval is None
 
     @property
     def ignores_neighbors(self) -> bool:
@@ -149,6 +148,11 @@ def plain_score(scoring: Any, *, regression: bool) -> Scoring:
             "estimators know"
         )
     return found
+
+
+def ignores_neighbors(name: str) -> bool:
+    """Whether the score of this name does not depend on the number of voters."""
+    return name.startswith("recall@") or RetrievalScore.parse(name) is not None
 
 
 def in_digits(score: float) -> str:

@@ -23,6 +23,8 @@ from allsplits._validation import (
 )
 from allsplits.exact import (
     Answer,
+    Ballots,
+    BallotWants,
     Column,
     Exclusion,
     GivenSplit,
@@ -35,11 +37,18 @@ from allsplits.exact import (
     solver_for,
 )
 from allsplits.exceptions import InvalidInputError, UnsupportedError
+from allsplits.model_selection._ballot_scores import score_ballots
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._estimator import VoteSettings, read_estimator, read_weights
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import Moves, SampleScores
-from allsplits.model_selection._scoring import Scoring, plain_score, replay_hint
+from allsplits.model_selection._scoring import Scoring, plain_score, read_scores, replay_hint
+from allsplits.model_selection._several_scores import (
+    check_equal_votes,
+    curve_of_all,
+    evaluate_all,
+    score_columns,
+)
 from allsplits.model_selection._test_set import TestSet, check_both_given, check_outside_backend
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
 from allsplits.orders import NeighborOrder, read_points
@@ -91,21 +100,26 @@ class Task:
     options: Options
     row_names: NDArray[Any] | None = None
     exclusion: Exclusion | None = None
+    others: tuple[Scoring, ...] = ()
     test_set: TestSet | None = None
 
     @classmethod
     def read(
         cls, estimator: Any, X: Any, y: Any, options: Options, *,
         cv: Any = None, scoring: Any = None, groups: Any = None, X_test: Any = None,
-        y_test: Any = None,
+        y_test: Any = None, every_score: bool = False,
     ) -> Task:  # fmt: skip
-        """Check everything before any work is done."""
+        """Check everything before any work is done.
+
+        With `every_score` scoring may be any score, or several; `others` are all but the first.
+        """
         outside = X_test is not None or y_test is not None
         if outside:
             check_both_given(X_test, y_test)
             check_outside_backend(options.backend)
         settings = read_estimator(estimator)
-        parsed = plain_score(scoring, regression=settings.regression)
+        read = read_scores if every_score else _one_plain_score
+        scores = read(scoring, regression=settings.regression)
         check_same_rows(X=X, y=y, groups=groups)
         names, given = row_names(X, y), X
         if isinstance(X, NeighborOrder):
@@ -121,15 +135,21 @@ class Task:
             classes, codes = check_labels(y, n)
             y = classes[codes]
             samples = Samples(n, classes, codes, numbers_of_groups, outside)
+        if settings.weights is not None:
+            check_equal_votes(scores)
         law = resolve_cv(cv, samples)
         if not outside:
+            first, *others = (score.fitted(samples.classes) for score in scores)
             neighbors = Neighbors(X, settings.metric, options)
-            return cls(neighbors, y, samples, law, settings, parsed, options, names)
+            return cls(
+                neighbors, y, samples, law, settings, first, options, names, others=tuple(others)
+            )
         tests = TestSet.read(X_test, y_test, given, X, samples, settings)
+        first, *others = (score.fitted(tests.classes) for score in scores)
         neighbors = Neighbors(X, settings.metric.fixed_by_sample(X), options, tests.points)
         return cls(
-            neighbors, y, samples, tests.widened(law), settings, parsed, options, names,
-            test_set=tests,
+            neighbors, y, samples, tests.widened(law), settings, first, options, names,
+            test_set=tests, others=tuple(others),
         )  # fmt: skip
 
     @property
@@ -161,10 +181,49 @@ class Task:
 
     # ------------------------------------------------------------ what is asked
 
+    @property
+    def scores(self) -> tuple[Scoring, ...]:
+        """All scores, the first of which is that of the task."""
+        return (self.scoring, *self.others)
+
     def evaluate(self) -> Evaluation:
-        """The estimator's k, with what every sample contributes."""
+        """The estimator's k, with what every sample contributes; all scores in one pass."""
+        if not self.others and self.scoring.is_plain:
+            return self._evaluate_plain()
+        if self.options.exact:
+            self.neighbors.expect()
+        self.neighbors.keep_if_small()
+        return evaluate_all(self)
+
+    @property
+    def column(self) -> Column:
+        """The estimator's k (or R) under the law."""
+        return Column(self.n_neighbors, self.law)
+
+    def with_score(self, score: Scoring) -> Task:
+        """The same task with one score."""
+        return replace(self, scoring=score, others=())
+
+    def ballots(self, wants: BallotWants) -> Ballots:
+        """How the votes of the estimator's k fall."""
+        if self.settings.regression or self.scoring.ignores_neighbors:
+            raise UnsupportedError(f"{self.scoring.name} has no votes of classes")
+        if self.settings.weights is not None:
+            raise UnsupportedError("how votes fall is known of equal ones, weights='uniform'")
+        [answer] = solve(self.neighbors, self.ballot_question(self.column, wants))
+        if answer.ballots is None:
+            raise AssertionError("ballots were asked for")
+        return answer.ballots
+
+    def ballot_question(self, column: Column, wants: BallotWants) -> Question:
+        """How the votes of a column fall."""
+        plain = replace(self, scoring=Scoring("accuracy")).ask([column])
+        return replace(plain, vote="ballot", wants=wants)
+
+    def _evaluate_plain(self) -> Evaluation:
+        """One score that counts how often samples are right."""
         k = self.n_neighbors
-        question = self._question([Column(k, self.law)], want_samples=True)
+        question = self.ask([Column(k, self.law)], want_samples=True)
         if self.options.exact:
             self.neighbors.expect()
         self.neighbors.keep_if_small()
@@ -173,19 +232,30 @@ class Task:
         if self.options.exact and shares is None and question.vote == "majority":
             inexact = replace(question, options=replace(self.options, exact=False))
             shares = solve(self.neighbors, inexact)[0].prediction_proba
-        if answer.sample_scores is None or answer.sample_weight is None:
+        return self.evaluation(replace(answer, prediction_proba=shares))
+
+    def evaluation(self, answer: Answer) -> Evaluation:
+        """The result of the estimator's k."""
+        k = self.n_neighbors
+        if answer.ballots is not None:
+            found = score_ballots(self.scoring, answer.ballots)._asdict()
+        elif answer.sample_scores is None or answer.sample_weight is None:
             raise AssertionError("sample values were asked for")
-        lines = answer.sample_fractions
+        else:
+            lines = answer.sample_fractions
+            found = {
+                "score": float(answer.scores[0]),
+                "error_bound": float(answer.error_bound[0]),
+                "fraction": answer.fractions[0] if answer.fractions else None,
+                "sample_scores": answer.sample_scores[:, 0],
+                "sample_weight": answer.sample_weight,
+                "sample_fractions": tuple(line[0] for line in lines) if lines else None,
+            }
         return Evaluation(
-            score=float(answer.scores[0]),
+            **found,
             scoring=self.scoring.name,
-            error_bound=float(answer.error_bound[0]),
-            fraction=answer.fractions[0] if answer.fractions else None,
             n_neighbors=k,
-            sample_scores=answer.sample_scores[:, 0],
-            sample_weight=answer.sample_weight,
-            sample_fractions=tuple(line[0] for line in lines) if lines else None,
-            prediction_proba=shares,
+            prediction_proba=answer.prediction_proba,
             y=self.asked.y,
             classes=self.classes,
             law=self.law.given(k) if isinstance(self.law, BernoulliLaw) else self.law,
@@ -193,14 +263,20 @@ class Task:
             row_names=self.asked.row_names,
             standard_error=float(answer.standard_error[0]),
             task=self,
+            ballots=answer.ballots,
         )
 
     def question(self) -> Question:
         """What the estimator's k scores under the law."""
-        return self._question([Column(self.n_neighbors, self.law)])
+        return self.ask([Column(self.n_neighbors, self.law)])
 
     def without_one(self) -> ScoresWithout | None:
-        """The score of the estimator's k without each sample (or group) in turn."""
+        """The score of the estimator's k without each sample (or group) in turn.
+
+        None where law, vote or score have no such pass.
+        """
+        if not self.scoring.is_plain:
+            return None
         question = self.question()
         # Loaded when it is asked for: a first evaluation does without.
         from allsplits.exact.leaving_out import scores_without_one
@@ -223,11 +299,15 @@ class Task:
         # Loaded when it is asked for: a first evaluation does without.
         from allsplits.exact.leaving_out import scores_without_one
 
-        question = self._question(columns)
+        if not self.scoring.is_plain and self.scoring.retrieval is None:
+            return [self._moves_of_votes(column) for column in columns]
+        question = self.ask(columns)
         [answer] = solve(self.neighbors, replace(question, want_rows=True))
         if answer.sample_scores is None or answer.sample_weight is None:
             raise AssertionError("sample scores were asked for")
-        without = scores_without_one(self.neighbors, question)
+        without = None
+        if self.scoring.is_plain:
+            without = scores_without_one(self.neighbors, question)
         return [
             SampleScores.of(
                 float(answer.scores[c]), answer.sample_scores[:, c], answer.sample_weight,
@@ -236,9 +316,18 @@ class Task:
             for c, column in enumerate(columns)
         ]  # fmt: skip
 
+    def _moves_of_votes(self, column: Column) -> Moves:
+        """By sample scores alone: a score of votes is not known without a sample."""
+        [[found]] = score_columns(self, [column], [self.scoring])
+        return SampleScores.of(
+            found.score, found.sample_scores, found.sample_weight, y=self.y, law=column.law,
+            scoring=self.scoring.name,
+        ).moves(None)  # fmt: skip
+
     def unbiased_variance(self, *, n_cuts: int, seed: int) -> UnbiasedVariance:
         """The unbiased variance of the score, where there is one."""
-        question = self._question([Column(self.n_neighbors, self.law)])
+        self._check_plain("unbiased_variance")
+        question = self.ask([Column(self.n_neighbors, self.law)])
         # Loaded when it is asked for: a first evaluation does without.
         from allsplits.exact.halves import unbiased_variance
 
@@ -246,7 +335,8 @@ class Task:
 
     def split_spread(self, *, method: str, n_runs: int, seed: int) -> SplitSpread:
         """How much the score of one run differs from the average over all."""
-        question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
+        self._check_plain("split_spread")
+        question = self.ask([Column(self.n_neighbors, self.law)], want_samples=True)
         # Loaded when it is asked for: a first evaluation does without.
         from allsplits.exact.pairs.spread import split_spread
 
@@ -254,7 +344,9 @@ class Task:
 
     def spread_in_passing(self) -> SplitSpread | None:
         """The same in a few seconds, for a sentence beside the score; None if it takes longer."""
-        question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
+        if not self.scoring.is_plain:
+            return None
+        question = self.ask([Column(self.n_neighbors, self.law)], want_samples=True)
         from allsplits.exact.pairs.spread import spread_in_passing
 
         return spread_in_passing(self.neighbors, question)
@@ -263,7 +355,7 @@ class Task:
         self, split: GivenSplit, *, n_runs: int, seed: int
     ) -> tuple[SplitScore, SpreadAndRuns]:
         """The score of one split, and of drawn ones with their spread."""
-        question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
+        question = self.ask([Column(self.n_neighbors, self.law)], want_samples=True)
         from allsplits.exact.pairs.given import score_split
         from allsplits.exact.pairs.spread import spread_and_runs
 
@@ -276,24 +368,33 @@ class Task:
 
     def choices(self, ks: list[int], weights: Sequence[Any]) -> list[Curve]:
         """A curve over k for each of several weights."""
-        if self.scoring.ignores_neighbors:
-            raise InvalidInputError(
-                "scoring must be 'accuracy' or 'balanced_accuracy' here: recall@R and scores of "
-                f"retrieval do not depend on n_neighbors; got {self.scoring.name!r}"
-            )
+        for score in self.scores:
+            if score.ignores_neighbors:
+                raise InvalidInputError(
+                    "scoring must be 'accuracy' or 'balanced_accuracy' here, or another score of "
+                    "votes: recall@R and scores of retrieval do not depend on n_neighbors; got "
+                    f"{score.name!r}"
+                )
         columns = [Column(k, self.law) for k in ks]
-        questions = [self._weighted(choice)._question(columns) for choice in weights]
-        answers = solve(self.neighbors, *questions)
+        tasks = [self._weighted(choice) for choice in weights]
+        for task in tasks:
+            if task.settings.weights is not None:
+                check_equal_votes(self.scores)
+        if len(self.scores) > 1 or not self.scoring.is_plain:
+            return [curve_of_all(task, "n_neighbors", ks, columns) for task in tasks]
+        answers = solve(self.neighbors, *(task.ask(columns) for task in tasks))
         return [
-            self._weighted(choice)._curve("n_neighbors", ks, answer, columns)
-            for choice, answer in zip(weights, answers, strict=True)
+            task.curve("n_neighbors", ks, answer, columns)
+            for task, answer in zip(tasks, answers, strict=True)
         ]
 
     def over_sizes(self, train_sizes: Any = None, *, stratify: bool = False) -> Curve:
         """Every size of the training set, in one pass; the law of the task does not matter."""
         n, k = self.samples.n_samples, self.n_neighbors
         most = n if self.test_set is not None else n - 1
-        voters = (self.scoring.cut or 1) if self.scoring.ignores_neighbors else k
+        votes = any(not score.ignores_neighbors for score in self.scores)
+        k = self.settings.n_neighbors if votes else k
+        voters = k if votes else max(score.cut or 1 for score in self.scores)
         if stratify:
             if self.samples.codes is None:
                 raise InvalidInputError("stratify must be False for a regressor: y has no classes")
@@ -304,20 +405,22 @@ class Task:
             self._check_neighbors(k, self.resolve(FixedSize(most)))
             sizes = read_sizes(train_sizes, voters, n, most)
             laws = [self.resolve(FixedSize(size)) for size in sizes]
-        columns = [Column(k, law) for law in laws]
-        [answer] = solve(self.neighbors, self._question(columns))
-        return self._curve("shots" if stratify else "train_size", sizes, answer, columns)
+        columns, parameter = [Column(k, law) for law in laws], "shots" if stratify else "train_size"
+        if self.others or not self.scoring.is_plain:
+            return curve_of_all(self, parameter, sizes, columns)
+        [answer] = solve(self.neighbors, self.ask(columns))
+        return self.curve(parameter, sizes, answer, columns)
 
     def over_ranks(self, ranks: list[int], exclusion: Exclusion | None = None) -> Curve:
         """Recall, or a score of retrieval, at every rank; excluded candidates are never met."""
         columns = [Column(rank, self.law) for rank in ranks]
         task = replace(self, exclusion=exclusion)
-        [answer] = solve(self.neighbors, task._question(columns))
-        return task._curve("rank", ranks, answer, columns)
+        [answer] = solve(self.neighbors, task.ask(columns))
+        return task.curve("rank", ranks, answer, columns)
 
     def expect_evaluation(self) -> None:
         """Say that `evaluate` will be asked beside other questions."""
-        question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
+        question = self.ask([Column(self.n_neighbors, self.law)], want_samples=True)
         self.neighbors.expect(solver_for(question).depth)
 
     def fitting(self, ks: list[int]) -> list[int]:
@@ -337,6 +440,14 @@ class Task:
         read = read_weights(weights, positive=self.settings.regression)
         return replace(self, settings=replace(self.settings, weights=read))
 
+    def _check_plain(self, what: str) -> None:
+        """Raise if the score is one of votes."""
+        if not self.scoring.is_plain:
+            raise UnsupportedError(
+                f"{what} is known for 'accuracy', 'balanced_accuracy', 'recall@R' and "
+                f"'neg_mean_squared_error'; got the score {self.scoring.name!r}"
+            )
+
     def _check_neighbors(self, k: int, law: Law) -> None:
         """Raise if some training set has fewer than k voters (recall@R looks at what is there)."""
         most = law.smallest_training_set
@@ -352,7 +463,7 @@ class Task:
                 f"({law}); got {k}"
             )
 
-    def _question(self, columns: list[Column], *, want_samples: bool = False) -> Question:
+    def ask(self, columns: list[Column], *, want_samples: bool = False) -> Question:
         """The question for these columns (k, law)."""
         for column in columns:
             self._check_neighbors(column.k, column.law)
@@ -387,7 +498,7 @@ class Task:
             retrieval=self.scoring.retrieval,
         )
 
-    def _curve(
+    def curve(
         self, parameter: str, values: list[int], answer: Answer, columns: list[Column]
     ) -> Curve:
         return Curve(
@@ -423,6 +534,10 @@ def _check_one_shot(law: Law) -> None:
             "the answer that of KNeighborsClassifier(1); of means of several no closed form is "
             f"known{replay_hint()}; got {law}"
         )
+
+
+def _one_plain_score(scoring: Any, *, regression: bool) -> tuple[Scoring, ...]:
+    return (plain_score(scoring, regression=regression),)
 
 
 def _within_reach(column: Column) -> Column:

@@ -21,7 +21,7 @@ def validation_curve(
     param_name: str = "n_neighbors",
     param_range: Iterable[int] | None = None,
     cv: Any = None,
-    scoring: str | None = None,
+    scoring: Any = None,
     groups: Any = None,
     X_test: Any = None,
     y_test: Any = None,
@@ -70,7 +70,7 @@ def validation_curve(
     )  # fmt: skip
     task = Task.read(
         estimator, X, y, options, cv=cv, scoring=scoring, groups=groups, X_test=X_test,
-        y_test=y_test,
+        y_test=y_test, every_score=True,
     )  # fmt: skip
     return task.over_neighbors(_read_values(n_neighbors, param_name, param_range))
 

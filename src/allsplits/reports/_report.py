@@ -77,6 +77,8 @@ def report(
     cv: Any = None,
     scoring: str | None = None,
     groups: Any = None,
+    X_test: Any = None,
+    y_test: Any = None,
     curves: Sequence[Curve] | None = None,
     against: Evaluation | Mapping[str, Evaluation] | None = None,
     confidence: float = 0.95,
@@ -108,8 +110,9 @@ def report(
     n_neighbors : int or iterable of int, default=None
         With samples: candidates, of which the best is taken. None means 1 to 50 (as far as they
         fit) without an estimator, and the estimator's own k with one.
-    cv, scoring, groups, n_jobs, progress :
-        With samples: as in `evaluate`.
+    cv, scoring, groups, X_test, y_test, n_jobs, progress :
+        With samples: as in `evaluate`. With a fixed test set the page is about the test samples,
+        and `X` of an Evaluation are these.
     curves : sequence of Curve, default=None
         Curves to show. None with samples: the score against k, and the learning curve unless the
         law keeps groups together.
@@ -152,18 +155,27 @@ def report(
     listed = _check_curves(curves)
     options = check_options(n_jobs=n_jobs, progress=progress)
     if isinstance(evaluation_or_X, Evaluation):
-        given = {"y": y, "n_neighbors": n_neighbors, "cv": cv, "scoring": scoring, "groups": groups}
+        given = {
+            "y": y, "n_neighbors": n_neighbors, "cv": cv, "scoring": scoring, "groups": groups,
+            "X_test": X_test, "y_test": y_test,
+        }  # fmt: skip
         _refuse_with_evaluation(given)
         settings, again = read_again(evaluation_or_X, X, estimator, options)
         points = None if again is None else again.points
+        if again is not None and again.test_set is not None:
+            points = again.test_set.points
         rows = Rows.read(X, len(evaluation_or_X.y), image_shape, feature_names, points)
         done = look_again(evaluation_or_X, listed or [], settings, X, again)
     else:
         if X is not None:
             raise InvalidInputError("X must be given once; got it twice, first and as X=")
         X, model = evaluation_or_X, KNeighborsClassifier() if estimator is None else estimator
-        task = Task.read(model, X, y, options, cv=cv, scoring=scoring, groups=groups)
-        rows = Rows.read(X, len(task.y), image_shape, feature_names, task.points)
+        task = Task.read(
+            model, X, y, options, cv=cv, scoring=scoring, groups=groups, X_test=X_test,
+            y_test=y_test,
+        )  # fmt: skip
+        shown, points = (X, task.points) if X_test is None else (X_test, task.neighbors.queries)
+        rows = Rows.read(shown, len(task.asked.y), image_shape, feature_names, points)
         choose = n_neighbors is not None or estimator is None
         done = run(task, n_neighbors, choose=choose, curves=listed)
     summary = summarize(

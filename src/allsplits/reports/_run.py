@@ -58,7 +58,12 @@ def read_again(
             f"estimator must be the one of the Evaluation, n_neighbors={evaluation.n_neighbors}; "
             f"got n_neighbors={settings.n_neighbors}"
         )
-    if X is None or not _can_be_judged(evaluation.law, evaluation.classes, X):
+    judged = evaluation.task if evaluation.law.outside else None
+    if judged is not None and _can_be_judged(evaluation.law, evaluation.classes, X):
+        return settings, judged
+    if X is None or evaluation.law.outside:
+        return settings, None
+    if not _can_be_judged(evaluation.law, evaluation.classes, X):
         return settings, None
     return settings, Task.read(estimator, X, evaluation.y, options, cv=LeaveOneOut())
 
@@ -87,7 +92,7 @@ def expect(task: Task, *, sizes: bool) -> None:
     """Say what a report will ask, before the first question: one search serves all."""
     if _can_be_judged(task.law, task.samples.classes, task.neighbors.X):
         judge_of(task).expect_evaluation()
-    task.neighbors.expect(task.samples.n_samples - 1 if sizes else 0)
+    task.neighbors.expect(task.law.n_candidates if sizes else 0)
 
 
 def run(task: Task, n_neighbors: Any, *, choose: bool, curves: list[Curve] | None) -> Run:

@@ -42,6 +42,11 @@ _FROM_SCORES = (
     "this law and vote samples cannot be taken out of the data. It is too narrow for few "
     "neighbours, and knows nothing of choices made by the same scores."
 )
+_FROM_TESTS = (
+    "The interval is for the sampling noise of the test samples: what others from the same source "
+    "might have given, the references being these. It knows nothing of other references, nor of "
+    "choices made by the same scores."
+)
 _APPROXIMATE = (
     "Neighbours come from an approximate index and may be missing: the bounds know nothing of that."
 )
@@ -62,6 +67,7 @@ def summarize(
     evaluation = done.evaluation
     interval = evaluation.interval(confidence)
     how = _FROM_SCORES if interval.method == "sample scores" else _INTERVAL
+    how = _FROM_TESTS if evaluation.law.outside else how
     fixed = [NOISE, how, *([_APPROXIMATE] if evaluation.search.approximate else [])]
     return {
         "title": as_text(title),
@@ -169,6 +175,7 @@ def _baseline(evaluation: Evaluation) -> dict[str, Any] | None:
 def _data(evaluation: Evaluation, rows: Rows | None) -> dict[str, Any]:
     return {
         "n_samples": len(evaluation.y),
+        "n_references": evaluation.law.n_samples if evaluation.law.outside else None,
         "n_features": rows.n_features if rows else None,
         "features": rows.shown if rows else [],
         "n_never_held_out": int(np.sum(np.isnan(evaluation.sample_scores))),

@@ -35,11 +35,11 @@ _ACCURACY = 1e-4
 
 def judge_of(task: Task) -> Task:
     """The task that judges each sample by its nearest ones, in the same metric."""
-    n = task.samples.n_samples
-    size = min(n - 1, ceil(n / min(_VOICES, sqrt(n))))
+    n, outside = task.samples.n_samples, task.test_set is not None
+    size = min(n if outside else n - 1, ceil(n / min(_VOICES, sqrt(n))))
     return replace(
         task,
-        law=FixedSize(size).resolve(n),
+        law=task.resolve(FixedSize(size)),
         settings=replace(task.settings, n_neighbors=1, weights=None),
         scoring=Scoring("accuracy"),
         options=replace(task.options, tol=_ACCURACY, progress=False),

@@ -98,6 +98,8 @@ def interval_in_words(scoring: str, interval: Interval) -> tuple[list[str] | Non
         ordered = sorted(interval, reverse=scoring.startswith("neg_"))
         ends = [score_in_words(scoring, end) for end in ordered]
         same = "for other data from the same source"
+        if interval.unit == "test samples":
+            same = "for other test samples from the same source"
         return ends, f"{same} the {confidence} interval is {' to '.join(ends)}"
     return None, "all sample scores are equal, so that their spread gives no interval"
 
@@ -107,15 +109,19 @@ def sentence(evaluation: Evaluation, interval: Interval) -> str:
     scoring, k = evaluation.scoring, evaluation.n_neighbors
     value = score_in_words(scoring, evaluation.score)
     neighbours = "1 nearest neighbour" if k == 1 else f"{k} nearest neighbours"
+    samples = "test samples" if evaluation.law.outside else "held-out samples"
     if scoring.startswith("neg_"):
-        claim = f"With {neighbours} the mean squared error on held-out samples is {value}"
+        claim = f"With {neighbours} the mean squared error on {samples} is {value}"
     else:
         rank = scoring.removeprefix("recall@")
         claim = {
-            "accuracy": f"With {neighbours}, {value} of held-out samples are given their class",
-            "balanced_accuracy": f"With {neighbours}, held-out samples of a class are given it "
+            "accuracy": f"With {neighbours}, {value} of {samples} are given their class",
+            "balanced_accuracy": f"With {neighbours}, {samples} of a class are given it "
             f"{value} of the time, on average over the classes",
-        }.get(scoring, f"{value} of held-out samples have their class among the {rank} nearest")
+        }.get(scoring, f"{value} of {samples} have their class among the {rank} nearest")
     splits = count_as_text(evaluation.n_splits)
     clause = interval_in_words(scoring, interval)[1]
-    return f"{claim}, on average over all splits ({splits}); {clause}."
+    if evaluation.law.outside and evaluation.n_splits == 1:
+        return f"{claim}; {clause}."
+    sets = "training sets" if evaluation.law.outside else "splits"
+    return f"{claim}, on average over all {sets} ({splits}); {clause}."

@@ -46,8 +46,8 @@ def exact_counted(
         others = {(0, 0): 1}
         for c in range(len(pools)):
             if c != own:
-                ways = _drawings(before.get(c, 0), tied.get(c, 0), pools[c], train[c])
-                others = _product(others, ways)
+                of_class = _drawings(before.get(c, 0), tied.get(c, 0), pools[c], train[c])
+                others = _product(others, of_class)
         mine = _drawings(before.get(own, 0), tied[own], pools[own], train[own])
         for (u, a), ways in mine.items():
             if a:

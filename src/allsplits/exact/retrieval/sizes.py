@@ -6,9 +6,9 @@ counts
 
     G[i, j] = Σ_m P(m) m/r Σ_{u, o} h(u; i, r-1, m-1) · h(o; j, N-r, a-m) · φ_m(u, o),
 
-h being hypergeometric and φ what it counts (see `scores`). Samples of classes of one size share this
-table: for each m it is a product of three matrices, and a row costs one look for each relevant item.
-precision@k does not depend on m: there N - 1 candidates, a - 1 in the gallery, are one kind.
+h being hypergeometric and φ what it counts (see `scores`). Samples of classes of one size share
+this table: for each m it is a product of three matrices, and a row costs one look for each relevant
+item. precision@k does not depend on m: there N - 1 candidates, a - 1 in the gallery, are one kind.
 """
 
 from fractions import Fraction
@@ -118,8 +118,9 @@ class SizedGalleries:
 
     def tables(self) -> SizeTables:
         """The tables of all classes; classes of one size share theirs."""
-        starts = {}
-        parts, used = [], 0
+        starts: dict[int, int] = {}
+        parts: list[Floats] = []
+        used = 0
         for relevant in self.kinds:
             if self.by_rank and parts:
                 starts[relevant] = 0

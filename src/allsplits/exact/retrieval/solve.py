@@ -1,6 +1,7 @@
 """Which computation answers a question of retrieval."""
 
 import warnings
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -25,7 +26,9 @@ def solve_counted_galleries(question: Question) -> Solver:
     if not question.options.exact:
         return by_law(question, partial(solve_counted, score=score))
 
-    def value(row: ExactRow, pools: list[int], train: list[int], k: int, share: bool) -> Fraction:
+    def value(
+        row: ExactRow, pools: Sequence[int], train: Sequence[int], k: int, share: bool
+    ) -> Fraction:
         return exact_counted(score, row, pools, train, k)
 
     return by_law(question, partial(solve_in_fractions, value))

@@ -1,7 +1,7 @@
-"""Tables of how many of the nearest items of a class are in the gallery, as wide as they must be."""
+"""How many of the nearest items of a class are in the gallery: tables that hold what matters."""
 
 from functools import lru_cache
-from math import log, sqrt
+from math import exp, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from allsplits.exact.retrieval._kernels_lines import fill_lines
 from allsplits.exact.retrieval._kernels_positions import LANES
-from allsplits.exact.retrieval.kernel_types import CountTables, SmallGroups
+from allsplits.exact.retrieval.kernel_types import CountTables, Floats, Integers, SmallGroups
 from allsplits.exact.ties import tie_rules
 
 #: Less likely numbers at the ends of a distribution are left out.
@@ -44,7 +44,8 @@ def make_tables(keys: list[TableKey], size: int, longest: int) -> CountTables:
     heights = [min(key.pool - key.own, longest) + 1 for key in keys]
     starts = np.concatenate([[0], np.cumsum(heights)])
     offsets, lows = np.empty(starts[-1] + 1, np.int64), np.empty(starts[-1], np.int64)
-    parts, used = [], 0
+    parts: list[Floats] = []
+    used = 0
     for key, start, height in zip(keys, starts, heights, strict=False):
         lines = slice(start, start + height)
         values = _lines(key, size, offsets[start : start + height + 1], lows[lines])
@@ -57,14 +58,13 @@ def make_tables(keys: list[TableKey], size: int, longest: int) -> CountTables:
     )  # fmt: skip
 
 
-def _lines(key: TableKey, size: int, offsets: np.ndarray, lows: np.ndarray) -> np.ndarray:
+def _lines(key: TableKey, size: int, offsets: Integers, lows: Integers) -> Floats:
     """Values of all lines of a table; where they are is written into `offsets` and `lows`."""
     room = key.room(size, len(lows))
     while True:
         values = np.empty(room)
-        used = fill_lines(
-            key.pool - key.own, key.drawn - key.own, size, FAINT, key.counting, offsets, lows, values
-        )  # fmt: skip
+        pool, drawn = key.pool - key.own, key.drawn - key.own
+        used = fill_lines(pool, drawn, size, FAINT, key.counting, offsets, lows, values)
         if used >= 0:
             return values[:used].copy()
         room *= 2
@@ -99,6 +99,6 @@ def _most_expected(more: int) -> float:
     """The mean at which `more` items have a chance of UNLIKELY at most."""
 
     def log_chance(log_mean: float) -> float:
-        return more - np.exp(log_mean) + more * (log_mean - log(more)) - log(UNLIKELY)
+        return more - exp(log_mean) + more * (log_mean - log(more)) - log(UNLIKELY)
 
     return float(np.exp(brentq(log_chance, -100.0, log(more))))

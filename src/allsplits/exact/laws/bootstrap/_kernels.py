@@ -60,18 +60,24 @@ class _PairWork(NamedTuple):
     temp: Floats
 
 
-class _RankWork(NamedTuple):
-    """Scratch of rows without ties: items of each class so far, the voters, W(u), one row."""
+class RankLines(NamedTuple):
+    """Scratch of a rank: items of each class so far, W(u), one row."""
 
     counts: Integers
-    contenders: Contenders
     end_weights: Floats
     row: Floats
+
+
+class _RankWork(NamedTuple):
+    """Scratch of rows without ties: of one rank, the voters, and of all wins."""
+
+    lines: RankLines
+    contenders: Contenders
     every_win: EveryWinWork
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _end_weights(draws, s, g, k, out):
+def fill_end_weights(draws, s, g, k, out):
     """out[u] = W(u) for u < k; returns their sum."""
     n_draws = draws.n_draws
     inside = s / draws.n_candidates
@@ -143,28 +149,28 @@ def _win_pair(mine, present, k, share, quadrature, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_rank(x, s, e, k, contenders, work):
+def fill_rank(x, s, e, k, contenders, lines):
     """Lane x: Poisson weights after s items, those of class e with the draws of its next item."""
-    end_weights, row, rows = work.end_weights, work.row, contenders.rows
+    weights, row, rows = lines.end_weights, lines.row, contenders.rows
     theta = k / (s + 1.0)
     poisson_row(theta * s, k, row)
     for u in range(k):
-        if end_weights[u] > 0.0:
-            end_weights[u] /= row[u]
+        if weights[u] > 0.0:
+            weights[u] /= row[u]
     for m in range(len(contenders.present)):
         d = contenders.present[m]
-        poisson_row(theta * work.counts[d], k, row)
+        poisson_row(theta * lines.counts[d], k, row)
         for b in range(k + 1):
             value = row[b]
             if d == e:
                 value = 0.0
                 for i in range(1, b + 1):
-                    value += end_weights[k - i] * row[b - i]
+                    value += weights[k - i] * row[b - i]
             rows[d, b, x] = value
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _meet_ranks(labels, first, last, counts, present):
+def meet_ranks(labels, first, last, counts, present):
     """Classes that are met before `last`, in order."""
     for e in range(first, last):
         counts[labels[e]] += 1
@@ -181,7 +187,8 @@ def _meet_ranks(labels, first, last, counts, present):
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _untied_row(labels, k, share, draws, quadrature, work, wins):
     """wins[d, lanes]: what sums up to P(class d wins) for one row and one k."""
-    counts = work.counts
+    lines = work.lines
+    counts = lines.counts
     present, most, rows = work.contenders
     for d in range(len(counts)):
         counts[d], most[d] = 0, k
@@ -189,15 +196,15 @@ def _untied_row(labels, k, share, draws, quadrature, work, wins):
             wins[d, x] = 0.0
     for s in range(0, len(labels), LANES):
         n_ranks = min(LANES, len(labels) - s)
-        n_present = _meet_ranks(labels, s, s + n_ranks, counts, present)
+        n_present = meet_ranks(labels, s, s + n_ranks, counts, present)
         contenders = Contenders(present[:n_present], most, rows)
         for x in range(n_ranks):
             e = labels[s + x]
-            mass = _end_weights(draws, s + x, 1, k, work.end_weights)
+            mass = fill_end_weights(draws, s + x, 1, k, lines.end_weights)
             if n_present == 1:
                 wins[e, x] += mass
             else:
-                _fill_rank(x, s + x, e, k, contenders, work)
+                fill_rank(x, s + x, e, k, contenders, lines)
             counts[e] += 1
         if n_present > 1:
             # Lanes beyond the ranks: a row of zeros makes their products zero.
@@ -220,7 +227,7 @@ def _rank_work(n_classes, size):
         np.empty((2, n_classes), np.int64),
         np.empty(LANES),
     )
-    return _RankWork(counts, contenders, np.empty(size), np.empty(size), every_win)
+    return _RankWork(RankLines(counts, np.empty(size), np.empty(size)), contenders, every_win)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -270,7 +277,7 @@ def bootstrap_scores(rows, start, stop, rule, draws, votes, out):
             present = met[:n_present]
             for column in range(len(ks)):
                 k = ks[column]
-                mass = _end_weights(draws, s, g, k, work.end_weights)
+                mass = fill_end_weights(draws, s, g, k, work.end_weights)
                 if mass == 0.0:
                     continue
                 if n_present > 1:
@@ -304,7 +311,7 @@ def bootstrap_ranked(rows, start, stop, average, draws, ks, out):
             group_outside = 1.0 - g_own / g
             for column in range(len(ks)):
                 k = ks[column]
-                _end_weights(draws, s, g, k, end_weights)
+                fill_end_weights(draws, s, g, k, end_weights)
                 for u in range(k):
                     miss = outside**u * group_outside ** (k - u)
                     out[i, column] += end_weights[u] * (1.0 - miss)

@@ -14,7 +14,7 @@ def exact_right(question: Question, order: NeighborOrder, row: int) -> list[Frac
     return [_value(question, order, row, min(column.k, most)) for column in question.columns]
 
 
-def _ends_here(n: int, N: int, s: int, g: int, k: int, u: int) -> Fraction:
+def ends_here(n: int, N: int, s: int, g: int, k: int, u: int) -> Fraction:
     """P(u of n draws are among the first s of N, at least k - u in the group of g that follows)."""
     exactly = Fraction(comb(n, u) * s**u * (N - s) ** (n - u), N**n)
     left, rest = n - u, N - s
@@ -32,7 +32,7 @@ def _value(question: Question, order: NeighborOrder, row: int, k: int) -> Fracti
         tied = {c: labels.count(c) for c in set(labels)}
         g = len(labels)
         for u in range(k):
-            weight = _ends_here(question.n_samples, question.n_candidates, s, g, k, u)
+            weight = ends_here(question.n_samples, question.n_candidates, s, g, k, u)
             if weight and (s or u == 0):
                 total += weight * _right(own, before, tied, s, g, u, k - u, question)
         before = {c: before.get(c, 0) + tied.get(c, 0) for c in before.keys() | tied.keys()}
@@ -57,7 +57,7 @@ def _right(
         return 1 - outside * Fraction(g - tied.get(own, 0), g) ** i
     classes = sorted(before.keys() | tied.keys())
     total = Fraction(0)
-    for votes, ways in _vote_vectors(classes, before, tied, u, i).items():
+    for votes, ways in vote_vectors(classes, before, tied, u, i).items():
         most = max(votes)
         winners = [c for c, count in zip(classes, votes, strict=True) if count == most]
         if share:
@@ -68,7 +68,7 @@ def _right(
     return total * scale / (Fraction(s) ** u * Fraction(g) ** i if u else Fraction(g) ** i)
 
 
-def _vote_vectors(
+def vote_vectors(
     classes: list[int], before: dict[int, int], tied: dict[int, int], u: int, i: int
 ) -> dict[tuple[int, ...], Fraction]:
     """Σ Π n^b/b! γ^β/β! over (b, β) with the given totals, by votes b + β of each class."""

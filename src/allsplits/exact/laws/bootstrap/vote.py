@@ -34,7 +34,7 @@ from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
 Floats = NDArray[np.float64]
 #: What a long run is told.
-_CHEAPER = "fewer neighbours"
+CHEAPER = "fewer neighbours"
 
 
 def _depth(n_draws: int, n_candidates: int, k: int, tol: float) -> int:
@@ -55,6 +55,17 @@ class BootstrapVote:
         self.depth = _depth(n_draws, n_candidates, self.k_max, question.options.tol)
         self.draws = BootstrapDraws(n_draws, n_candidates, self.depth)
         self.quadrature = legendre_rules(self.k_max // 2 + 1 if question.options.share else 0)
+
+    @property
+    def error_bound(self) -> float:
+        """Mass left out, and rounding.
+
+        Powers (1-p)^n lose n roundings, the sums over votes k² and k for each class, the survival a
+        few units.
+        """
+        votes = self.k_max * (self.k_max + min(self.question.n_classes, self.depth))
+        steps = 8 * self.question.n_samples + 8 * self.depth + 8 * votes
+        return self.question.options.tol + (steps + 64) * UNIT_ROUNDOFF
 
     def seconds(self) -> float:
         """What the votes of all rows take on one core, without ties; each k has its own."""
@@ -88,7 +99,7 @@ class BootstrapVote:
         # What ties cost is seen from the first rows; the first block speaks for the others.
         foreseen = is_long(self.seconds(), n_threads) or not self.question.is_first(order)
         scale = 0.0 if foreseen else self.question.n_questions / order.n_samples
-        map_timed_rows(run, order.n_samples, n_threads, scale=scale, cheaper=_CHEAPER)
+        map_timed_rows(run, order.n_samples, n_threads, scale=scale, cheaper=CHEAPER)
         return out
 
 
@@ -102,12 +113,7 @@ def solve_bootstrap(question: Question) -> Solver:
     vote = BootstrapVote(question)
 
     def finish(values: Floats) -> Answer:
-        # Powers (1-p)^n lose n roundings, the sums over votes k² and k for each class, the survival
-        # a few units.
-        votes = vote.k_max * (vote.k_max + min(question.n_classes, vote.depth))
-        steps = 8 * question.n_samples + 8 * vote.depth + 8 * votes
-        bound = question.options.tol + (steps + 64) * UNIT_ROUNDOFF
-        return answer_from_rows(question, values, sample_weights(question), bound)
+        return answer_from_rows(question, values, sample_weights(question), vote.error_bound)
 
     total = FromRows(question, finish)
-    return Solver(vote.depth, vote, total, vote.seconds(), _CHEAPER)
+    return Solver(vote.depth, vote, total, vote.seconds(), CHEAPER)

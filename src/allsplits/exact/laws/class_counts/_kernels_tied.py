@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 LANES = 64
 
 
-class _Source(NamedTuple):
+class Source(NamedTuple):
     """A class at a tie group: its table, what is still to be drawn, items before and in it."""
 
     table: Floats
@@ -70,7 +70,7 @@ def tied_work(n_classes: int, size: int, n_components: int) -> TiedWork:
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _copy_to_lanes(row, n_votes, n_components, first, out):
+def copy_to_lanes(row, n_votes, n_components, first, out):
     """out[votes, first + component] = row[votes · components + component], below n_votes."""
     for b in range(n_votes):
         for p in range(n_components):
@@ -78,7 +78,7 @@ def _copy_to_lanes(row, n_votes, n_components, first, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_lanes(d, source, n_votes, members, nodes, row, out):
+def fill_lanes(d, source, n_votes, members, nodes, row, out):
     """Vote rows of class d, one lane for each (time node, class of the next item, component).
 
     The weight of the node goes with the class that is drawn next. The rows end before n_votes.
@@ -87,7 +87,7 @@ def _fill_lanes(d, source, n_votes, members, nodes, row, out):
     n_nodes, n_members, n_components = nodes.shape[1], len(members), len(row) // out.shape[0]
     if tied == 0:
         for r in range(n_nodes * n_members):
-            _copy_to_lanes(table[n], n_votes, n_components, r * n_components, out)
+            copy_to_lanes(table[n], n_votes, n_components, r * n_components, out)
         return
     width = n_votes * n_components
     for q in range(n_nodes):
@@ -95,13 +95,13 @@ def _fill_lanes(d, source, n_votes, members, nodes, row, out):
         if n_members > 1:
             row_before(table, n, tied, time, width, row)
             for e in range(n_members):
-                _copy_to_lanes(row, n_votes, n_components, (first + e) * n_components, out)
+                copy_to_lanes(row, n_votes, n_components, (first + e) * n_components, out)
         row_next(table, remaining, pool, n, tied, time, width, row)
         for x in range(width):
             row[x] *= nodes[1, q]
         for e in range(n_members):
             if members[e] == d:
-                _copy_to_lanes(row, n_votes, n_components, (first + e) * n_components, out)
+                copy_to_lanes(row, n_votes, n_components, (first + e) * n_components, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
@@ -134,8 +134,8 @@ def _score_group(own, contenders, members, k_low, draws, vote, work, out):
             if d == own:
                 n_votes = min(reach.v_high + 1, n_votes)
             t = table_ids[d]
-            source = _Source(lines[starts[t] :], draws.remaining[t], pools[t], counts[d], group[d])
-            _fill_lanes(d, source, n_votes, members, nodes[:, :n_nodes], work.row, class_rows[d])
+            source = Source(lines[starts[t] :], draws.remaining[t], pools[t], counts[d], group[d])
+            fill_lanes(d, source, n_votes, members, nodes[:, :n_nodes], work.row, class_rows[d])
         add_lanes(own, contenders, reach, n_nodes * width, vote, work.win, out)
 
 
@@ -176,7 +176,7 @@ def score_tied(rows, start, stop, draws, vote, work, out):
                 for d in contenders.present:
                     n_votes = min(walk.met[d], k_most) + 1
                     line = lines[starts[table_ids[d]] + walk.counts[d]]
-                    _copy_to_lanes(line, n_votes, n_components, np.int64(0), class_rows[d])
+                    copy_to_lanes(line, n_votes, n_components, np.int64(0), class_rows[d])
                 k_low = finished_votes(
                     contenders, n_components, k_low, k_most, vote.tol, work.win.poly
                 )

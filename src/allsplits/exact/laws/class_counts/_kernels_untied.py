@@ -44,7 +44,7 @@ def work_space(every: bool, n_classes: int, size: int) -> tuple[WinWork | None, 
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_ranks(labels, component, contenders, draws, counts, table_ids, places):
+def fill_ranks(labels, component, contenders, draws, counts, table_ids, places):
     """rows[d, b, x]: b votes of class d before rank x; the class of rank x is drawn there.
 
     Moves the counts past these ranks.
@@ -76,7 +76,7 @@ def _fill_ranks(labels, component, contenders, draws, counts, table_ids, places)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _meet_ranks(labels, drawn, table_ids, k_most, met, most, present):
+def meet_ranks(labels, drawn, table_ids, k_most, met, most, present):
     """Count the classes of these ranks into `met`; `most` are votes they can have at the end.
 
     Returns how many classes are present.
@@ -93,7 +93,7 @@ def _meet_ranks(labels, drawn, table_ids, k_most, met, most, present):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _copy_lines(contenders, component, draws, counts, table_ids):
+def copy_lines(contenders, component, draws, counts, table_ids):
     """Lane 0: the votes of all classes after these ranks."""
     n_components = draws.drawn.shape[1]
     for d in contenders.present:
@@ -135,11 +135,11 @@ def score_untied(rows, start, stop, draws, vote, win, every, out):
         while first < row_end and k_low <= k_most:
             labels = row_labels[first : min(first + LANES, row_end)]
             own_line = lines[starts[table_ids[own]] + counts[own]]
-            n_present = _meet_ranks(
+            n_present = meet_ranks(
                 labels, drawn[:, component], table_ids, k_most, met, most, present
             )
             contenders = Contenders(present[:n_present], most, class_rows)
-            _fill_ranks(labels, component, contenders, draws, counts, table_ids, places)
+            fill_ranks(labels, component, contenders, draws, counts, table_ids, places)
             if every is not None:
                 add_every_win(contenders, k_most, rule.share, quadrature, every.work, every.wins)
             if win is not None:
@@ -152,7 +152,7 @@ def score_untied(rows, start, stop, draws, vote, win, every, out):
             first += len(labels)
             n_blocks += 1
             if n_blocks < 4 or n_blocks % 4 == 0:
-                _copy_lines(contenders, component, draws, counts, table_ids)
+                copy_lines(contenders, component, draws, counts, table_ids)
                 k_low = finished_votes(contenders, np.int64(1), k_low, k_most, tol, poly)
         for c in range(out.shape[2]):
             if win is not None:

@@ -50,7 +50,7 @@ from allsplits.splits import CountsLaw
 Floats = NDArray[np.float64]
 
 #: What a long run is told.
-_CHEAPER = (
+CHEAPER = (
     "fewer neighbours, more training samples of each class (they need a shallower search), fewer "
     "samples, and distance_ties='index' where many distances are tied"
 )
@@ -132,7 +132,7 @@ class ClassCountsVote:
             # The first block speaks for the others, unless the estimate did.
             foreseen = is_long(self.seconds(), n_threads) or not question.is_first(order)
             scale = 0.0 if foreseen else question.n_questions / order.n_samples
-            map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=_CHEAPER, smallest=4)
+            map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=CHEAPER, smallest=4)
         else:
             map_row_ranges(run, len(rows.own), n_threads)
         if question.vote == "majority" and self.pools.trains.sum(axis=2).min() <= self.k_most:
@@ -229,4 +229,4 @@ def _of_one_law(question: Question) -> Solver:
         return answer_from_rows(question, values, counted, bound, weighted=True)
 
     seconds = vote.seconds()
-    return Solver(vote.depth, part, FromRows(question, finish), seconds, _CHEAPER)
+    return Solver(vote.depth, part, FromRows(question, finish), seconds, CHEAPER)

@@ -15,17 +15,23 @@ from allsplits.splits import EpisodeLaw
 _MOST_CLASS_SETS = 20_000
 
 
-def every_class_set(
-    question: Question, law: EpisodeLaw
-) -> Callable[[NeighborOrder, int], list[Fraction]]:
-    """P(right) of a row, by its order and number."""
-    codes, n_classes = question.codes, question.n_classes
+def check_class_sets(n_classes: int, law: EpisodeLaw) -> int:
+    """How many sets of classes a query meets; raise if there are too many to go through."""
     n_sets = comb(n_classes - 1, law.n_way - 1)
     if n_sets > _MOST_CLASS_SETS:
         raise UnsupportedError(
             f"exact=True goes through every set of classes: {n_sets} of them "
             f"here, at most {_MOST_CLASS_SETS} are supported; use exact=False"
         )
+    return n_sets
+
+
+def every_class_set(
+    question: Question, law: EpisodeLaw
+) -> Callable[[NeighborOrder, int], list[Fraction]]:
+    """P(right) of a row, by its order and number."""
+    codes, n_classes = question.codes, question.n_classes
+    n_sets = check_class_sets(n_classes, law)
 
     def line(order: NeighborOrder, row: int) -> list[Fraction]:
         counted = exact_row(order, row, codes, question.options.average)

@@ -24,7 +24,7 @@ from allsplits.splits import EpisodeLaw
 Floats = NDArray[np.float64]
 
 
-def _weights(question: Question) -> list[Fraction]:
+def episode_weights(question: Question) -> list[Fraction]:
     """The classes of an episode count equally, so does every class in the end."""
     sizes = question.question_sizes
     return [Fraction(1, question.n_classes * int(sizes[y])) for y in question.own_codes]
@@ -78,12 +78,15 @@ def solve_episodes(question: Question) -> Solver:
         )
     if question.options.exact:
         return in_fractions(
-            question, every_class_set(question, law), question.n_candidates, _weights(question)
+            question,
+            every_class_set(question, law),
+            question.n_candidates,
+            episode_weights(question),
         )
     vote = _EpisodeVote(question, law)
 
     def finish(values: Floats) -> Answer:
-        weight = np.array([float(w) for w in _weights(question)])
+        weight = np.array([float(w) for w in episode_weights(question)])
         rounding = (
             8 * question.n_samples + 4 * question.n_classes * law.n_way + 64
         ) * UNIT_ROUNDOFF

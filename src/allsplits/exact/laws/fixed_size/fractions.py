@@ -69,7 +69,7 @@ def groups_of(order: NeighborOrder, row: int, average: bool) -> Iterator[NDArray
             yield from np.split(group, len(group))
 
 
-def _weigh(subsets: Sequence[Number], g: int, t: int) -> Number:
+def weigh_subsets(subsets: Sequence[Number], g: int, t: int) -> Number:
     """Subsets by group members, averaged over the orders of a group with t members before."""
     if t == g:
         return sum(subsets)
@@ -101,7 +101,7 @@ def exact_right(question: Question, order: NeighborOrder, row: int) -> list[Frac
             if k <= s + len(group):
                 won = winning_subsets(k, counts.get(own, 0), tied.get(own, 0), rivals, share)
                 for t in range(max(1, k - s), len(group) + 1):
-                    values[s + t] = _weigh(won, len(group), t)
+                    values[s + t] = weigh_subsets(won, len(group), t)
         for c, number in tied.items():
             counts[c] = counts.get(c, 0) + number
         s += len(group)
@@ -120,7 +120,7 @@ def exact_ranked(question: Question, order: NeighborOrder, row: int) -> list[Fra
         for k, values in by_prefix.items():
             missed = [comb(others, k - i) * comb(g_others, i) for i in range(k + 1)]
             for t in range(max(1, k - s), g + 1):
-                values[s + t] = comb(s + t, k) - _weigh(missed, g, t)
+                values[s + t] = comb(s + t, k) - weigh_subsets(missed, g, t)
         others += g_others
         s += g
     return [column_value(column, by_prefix[column.k]) for column in question.columns]

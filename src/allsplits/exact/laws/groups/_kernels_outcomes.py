@@ -9,16 +9,27 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from allsplits.exact._kernels_ballots import (
+    BallotWork,
+    add_ballot,
+    add_certain_votes,
+    ballot_work,
+)
 from allsplits.exact._kernels_votes import add_wins
+from allsplits.exact.ballots import Places
 from allsplits.exact.kernel_types import Contenders, Quadrature, Reach, WinWork
 
 
 class VoteRule(NamedTuple):
-    """Whether every class is asked for, any of the R nearest suffices, tied classes share."""
+    """Whether every class is asked for, any of the R nearest suffices, tied classes share.
+
+    Where `places` have a width, records of the votes are asked for.
+    """
 
     every_class: bool
     ranked: bool
     share: bool
+    places: Places
 
 
 class Ballot(NamedTuple):
@@ -37,15 +48,17 @@ class TieWork(NamedTuple):
     contenders: Contenders
     win: WinWork
     quadrature: Quadrature
+    record: BallotWork
 
 
-def tie_work(n_classes: int, k_max: int, quadrature: Quadrature) -> TieWork:
+def tie_work(n_classes: int, k_max: int, quadrature: Quadrature, rule: VoteRule) -> TieWork:
     """Scratch for votes of up to k_max."""
     present, most, tied = np.zeros((3, n_classes), np.int64)
     contenders = Contenders(present, most, np.zeros((n_classes, k_max + 1, 1)))
     free, poly, wins = np.empty((3, k_max + 1, 1))
     win = WinWork(free, poly, np.empty(n_classes, np.bool_), wins)
-    return TieWork(tied, contenders, win, quadrature)
+    record = ballot_work(rule.places, rule.share, quadrature, 1)
+    return TieWork(tied, contenders, win, quadrature, record)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -63,6 +76,9 @@ def add_certain(own, votes, rule, weight, out, column):
     """Add the outcome of a vote whose voters are known."""
     if rule.ranked:
         out[column] += weight if votes[own] > 0 else 0.0
+        return
+    if rule.places.width > 0:
+        add_certain_votes(own, votes, rule.share, rule.places, weight, out)
         return
     most, n_winners, winner = np.int64(0), 0, np.int64(0)
     for d in range(len(votes)):
@@ -108,6 +124,12 @@ def add_tie_group(column, k, own, branch_votes, rule, weight, work, out):
         return
     contenders = _list_voters(votes, k, work)
     scale = weight / choose(t, i)
+    if rule.places.width > 0:
+        if votes[own] + work.tied[own] == 0:
+            contenders.most[own], contenders.rows[own, 0, 0] = 0, 1.0
+        contenders.rows[contenders.present[0]] *= scale
+        add_ballot(own, contenders, np.int64(1), work.record, out)
+        return
     for target in contenders.present:
         if rule.every_class or target == own:
             work.win.wins[k, 0] = 0.0

@@ -19,21 +19,10 @@ _MOST_SPLITS = 20_000
 
 def solve_in_fractions(question: Question, law: GroupLaw) -> Solver:
     """Equal votes or recall@R."""
-    if law.n_splits > _MOST_SPLITS:
-        raise UnsupportedError(
-            f"exact=True goes through every split of groups: {law.n_splits} here, at most "
-            f"{_MOST_SPLITS} are supported; use exact=False"
-        )
     groups = law.groups.tolist()
     if question.outside:
         return _of_outsiders(question, law, groups)
-    # The training groups of all splits that test a group, and what a sample counts there.
-    tested_in: list[list[tuple[set[int], Fraction]]] = [[] for _ in law.group_sizes]
-    for trains, tests in _splits(len(law.group_sizes), law.n_train, law.n_test):
-        share = Fraction(1, law.n_splits * sum(int(law.group_sizes[group]) for group in tests))
-        for group in tests:
-            tested_in[group].append((trains, share))
-    of_groups = [sum((share for _, share in splits), Fraction(0)) for splits in tested_in]
+    tested_in, of_groups = splits_of_groups(law)
 
     def line(order: NeighborOrder, row: int) -> list[Fraction]:
         own = groups[order.sample_of(row)]
@@ -49,7 +38,7 @@ def solve_in_fractions(question: Question, law: GroupLaw) -> Solver:
 
 def _of_outsiders(question: Question, law: GroupLaw, groups: list[int]) -> Solver:
     """Questions that belong to no group meet every choice of training groups."""
-    every = [set(trains) for trains in combinations(range(len(law.group_sizes)), law.n_train)]
+    every = all_training_groups(law)
 
     def line(order: NeighborOrder, row: int) -> list[Fraction]:
         return [
@@ -61,6 +50,33 @@ def _of_outsiders(question: Question, law: GroupLaw, groups: list[int]) -> Solve
     per_class = class_weights(question)
     weights = [per_class[code] for code in question.own_codes]
     return in_fractions(question, line, question.n_candidates, weights)
+
+
+def _check_splits(law: GroupLaw) -> None:
+    if law.n_splits > _MOST_SPLITS:
+        raise UnsupportedError(
+            f"exact=True goes through every split of groups: {law.n_splits} here, at most "
+            f"{_MOST_SPLITS} are supported; use exact=False"
+        )
+
+
+def all_training_groups(law: GroupLaw) -> list[set[int]]:
+    """Every choice of training groups."""
+    _check_splits(law)
+    return [set(trains) for trains in combinations(range(len(law.group_sizes)), law.n_train)]
+
+
+def splits_of_groups(
+    law: GroupLaw,
+) -> tuple[list[list[tuple[set[int], Fraction]]], list[Fraction]]:
+    """The training groups of all splits that test a group, what a sample counts there, in all."""
+    _check_splits(law)
+    tested_in: list[list[tuple[set[int], Fraction]]] = [[] for _ in law.group_sizes]
+    for trains, tests in _splits(len(law.group_sizes), law.n_train, law.n_test):
+        share = Fraction(1, law.n_splits * sum(int(law.group_sizes[group]) for group in tests))
+        for group in tests:
+            tested_in[group].append((trains, share))
+    return tested_in, [sum((share for _, share in splits), Fraction(0)) for splits in tested_in]
 
 
 def _splits(n_groups: int, n_train: int, n_test: int) -> Iterator[tuple[set[int], set[int]]]:

@@ -25,10 +25,10 @@ Floats = NDArray[np.float64]
 #: Entries of the table that weighs unequal test sets.
 _LARGEST_TABLE = 1 << 24
 #: What a long run is told.
-_CHEAPER = "fewer neighbours, and fewer or larger groups left out"
+CHEAPER = "fewer neighbours, and fewer or larger groups left out"
 
 
-class _GroupVote:
+class GroupVote:
     """Values of the rows of a block, and in a last column the share of splits that test the row.
 
     That share is by the size of their test sets. Questions from outside are a group of their own,
@@ -52,9 +52,13 @@ class _GroupVote:
         if question.outside:
             outsiders = np.full(question.n_questions, n_groups, dtype=law.groups.dtype)
             self.groups, sizes = np.append(law.groups, outsiders), np.append(sizes, 1)
-        options, self.width = question.options, question.width
+        options, self.places = question.options, question.places
+        if question.vote != "ballot":
+            self.places = self.places._replace(width=0)
+        self.width = self.places.width or question.width
         self.quadrature = legendre_rules(self.k_max // 2 + 1 if options.share else 0)
-        rule = VoteRule(question.wants_classes, question.vote == "ranked", options.share)
+        ranked = question.vote == "ranked"
+        rule = VoteRule(question.wants_classes, ranked, options.share, self.places)
         self.ballot = Ballot(rule, ks, self.k_max, question.n_classes)
         self.draws = GroupDraws(
             sizes, law.n_train, max(law.n_test, 1), self.depth, options.average, self.constant,
@@ -72,6 +76,18 @@ class _GroupVote:
             "groups out (LeaveOneGroupOut, LeavePGroupsOut(2)) or use groups of equal size"
         )
 
+    @property
+    def rounding(self) -> float:
+        """Bound on rounding errors: a factor for each group, the sums over votes."""
+        votes = 8 * self.k_max * (self.question.n_classes + self.k_max)
+        return (64 * len(self.law.group_sizes) + votes + 64) * UNIT_ROUNDOFF
+
+    def weights(self, values: Floats) -> Floats:
+        """What each question counts: splits, or the classes if that is asked for, count equally."""
+        if self.question.outside:
+            return sample_weights(self.question)
+        return class_balance(self.question, values[:, self.width].copy())
+
     def seconds(self) -> float:
         """What the walks of all rows take on one core, at most."""
         n_others = len(self.draws.sizes) - 1
@@ -81,6 +97,7 @@ class _GroupVote:
         )
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> NDArray[np.float64]:
+        """Values of the rows of a block."""
         codes, groups = self.question.codes, self.groups
         numbers, neighbors = own_rows(order), order.flat_indices
         rows = Rows(order.indptr, codes[neighbors], order.tied, codes[numbers])
@@ -91,7 +108,9 @@ class _GroupVote:
         def score(start: int, stop: int) -> None:
             work = None
             if has_ties:
-                work = tie_work(self.ballot.n_classes, self.k_max, self.quadrature)
+                work = tie_work(
+                    self.ballot.n_classes, self.k_max, self.quadrature, self.ballot.rule
+                )
             group_scores(rows, of_groups, start, stop, self.draws, self.ballot, work, out)
 
         map_row_ranges(score, order.n_samples, n_threads, smallest=8)
@@ -103,23 +122,19 @@ def solve_groups(question: Question) -> Solver:
     law: GroupLaw = question.columns[0].law
     if question.options.exact:
         return solve_in_fractions(question, law)
-    vote = _GroupVote(question, law)
+    vote = GroupVote(question, law)
     vote.check_size()
 
     def finish(values: Floats) -> Answer:
-        weight = sample_weights(question)
-        if not question.outside:
-            weight = _class_balance(question, values[:, vote.width].copy())
-        votes = 8 * vote.k_max * (question.n_classes + vote.k_max)
-        rounding = (64 * len(law.group_sizes) + votes + 64) * UNIT_ROUNDOFF
+        weight = vote.weights(values)
         right = np.ascontiguousarray(values[:, : vote.width])
-        return answer_from_rows(question, right, weight, rounding)
+        return answer_from_rows(question, right, weight, vote.rounding)
 
     total = FromRows(question, finish, width=vote.width + 1)
-    return Solver(vote.depth, vote, total, vote.seconds(), _CHEAPER)
+    return Solver(vote.depth, vote, total, vote.seconds(), CHEAPER)
 
 
-def _class_balance(question: Question, weight: Floats) -> Floats:
+def class_balance(question: Question, weight: Floats) -> Floats:
     """Let classes count equally, if that is asked for."""
     if not question.balanced:
         return weight
