@@ -65,7 +65,9 @@ def test_accuracy_calculator(data, scoring, outside):
     theirs = calculator.get_accuracy(
         *query, *reference, ref_includes_query=not outside
     )[scoring]  # fmt: skip
-    assert found.score == pytest.approx(theirs, abs=1e-12)
+    # Their reciprocal ranks are in float32.
+    off = 1e-7 if scoring == "mean_reciprocal_rank" else 1e-12
+    assert found.score == pytest.approx(theirs, abs=off)
 
 
 @pytest.mark.parametrize("scoring", OF_TORCHMETRICS)
