@@ -54,32 +54,45 @@ class Source:
 
 @dataclass(frozen=True)
 class Labelled:
-    """Features with their target, ready for the library."""
+    """Features with their target, ready for the library; `test` has those of a fixed test set."""
 
     data: Data
     y: NDArray[Any]
     regression: bool
     name: str
     target: str
+    test: Labelled | None = None
+
+    @property
+    def asked(self) -> Labelled:
+        """Whose rows are asked: those of a fixed test set, or these."""
+        return self if self.test is None else self.test
 
     def sentence(self) -> str:
         """The data in one line."""
         import numpy as np
 
         kind = "numbers" if self.regression else count_of(len(np.unique(self.y)), "class")
+        tested = ""
+        if self.test is not None:
+            tested = f"; {count_of(len(self.test.y), 'row')} of {self.test.name} are asked"
         return (
             f"{self.name}: {count_of(len(self.y), 'row')}, "
-            f"{count_of(self.data.X.shape[1], 'feature')}, target {self.target} ({kind})"
+            f"{count_of(self.data.X.shape[1], 'feature')}, target {self.target} ({kind}){tested}"
         )
 
     def document(self) -> dict[str, Any]:
         """The data in a JSON document."""
+        tested = {} if self.test is None else {
+            "test_file": self.test.name, "test_rows": len(self.test.y)
+        }  # fmt: skip
         return {
             "file": self.name,
             "rows": len(self.y),
             "n_features": len(self.data.features),
             "target": self.target,
             "task": "regression" if self.regression else "classification",
+            **tested,
         }
 
 

@@ -40,10 +40,13 @@ class Model:
             from allsplits.model_selection._options import check_options
             from allsplits.model_selection._task import Task
 
+            test = labelled.test
             return Task.read(
                 self.estimator(k, labelled.regression), labelled.data.X, labelled.y,
                 check_options(progress=screen.progress), cv=None if cv is None else cv.build(),
                 scoring=self.scoring, groups=labelled.data.groups,
+                X_test=None if test is None else test.data.X,
+                y_test=None if test is None else test.y,
             )  # fmt: skip
 
 

@@ -92,6 +92,20 @@ Cv = Annotated[
         "groups:COLUMN:2 (leave groups out). Default: stratified:5, or kfold:5 for regression.",
     ),
 ]
+Test = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="A fixed test set, with the columns of FILE: its rows are asked, those of FILE "
+        "answer. --cv then says which of them are in training; default: all.",
+    ),
+]
+TestLabels = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE", help="A file with the target of the rows of --test, as --labels is."
+    ),
+]
 Weights = Annotated[
     Weighting,
     typer.Option(

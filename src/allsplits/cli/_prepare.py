@@ -89,7 +89,7 @@ def prepare(
         rows, frame = rows[whole], frame.filter(whole.tolist())
     X, columns = _matrix(frame, features, one_hot, notes)
     if choices.standardize:
-        X = _standardized(X)
+        X = standardized(X)[0]
         notes.append(
             "features standardized with mean and deviation of all rows, before any split: "
             "test rows were seen"
@@ -287,9 +287,9 @@ def _matrix(
     return np.column_stack(columns), names
 
 
-def _standardized(X: NDArray[np.float64]) -> NDArray[np.float64]:
+def standardized(*tables: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Tables less the mean of the first, divided by its deviation."""
     import numpy as np
 
-    deviation = np.nanstd(X, axis=0)
-    scaled: NDArray[np.float64] = (X - np.nanmean(X, axis=0)) / np.where(deviation, deviation, 1.0)
-    return scaled
+    mean, deviation = np.nanmean(tables[0], axis=0), np.nanstd(tables[0], axis=0)
+    return [(X - mean) / np.where(deviation, deviation, 1.0) for X in tables]

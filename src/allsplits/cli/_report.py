@@ -46,15 +46,15 @@ def write_report(
     from allsplits.reports._run import in_groups, judge
     from allsplits.reports._summary import summarize
 
-    data = labelled.data
+    data, notes = labelled.asked.data, labelled.data.notes
     if data.names is not None:
         best = replace(best, row_names=np.array(data.names))
     curves = [] if over_k is None else [over_k]
     if not in_groups(task.law):
-        with screen.noting(data.notes):
+        with screen.noting(notes):
             curves.append(task.over_sizes())
     with screen.waiting("writing the report"):
-        rows = Rows.read(data.X, len(data.X), image_shape, data.features, task.points)
+        rows = Rows.read(data.X, len(data.X), image_shape, data.features, data.X)
         title = f"{Path(labelled.name).name}: {labelled.target}"
         done = judge(task, best, curves)
-        Report(summarize(done, rows=rows, title=title, notes=data.notes), best).save(path)
+        Report(summarize(done, rows=rows, title=title, notes=notes), best).save(path)

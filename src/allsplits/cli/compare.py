@@ -10,13 +10,14 @@ import typer
 
 from allsplits.cli import _options as options
 from allsplits.cli._command import reads_table
-from allsplits.cli._load import Labelled, Source, load
+from allsplits.cli._load import Labelled, Source
 from allsplits.cli._model import Model
 from allsplits.cli._parse import Cv, parse_cv
 from allsplits.cli._prepare import prepare
 from allsplits.cli._read import STDIN, read_table
 from allsplits.cli._screen import Screen, Table
 from allsplits.cli._target import TargetKind
+from allsplits.cli._test_file import TestFile, load_with_test, on_one_scale
 from allsplits.cli.evaluate import evaluation_document
 from allsplits.exceptions import InvalidInputError
 
@@ -65,6 +66,14 @@ def compare(
         typer.Option(metavar="FILE", help="Features of the other model: the same rows, in order."),
     ] = None,
     cv: options.Cv = None,
+    test: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="A fixed test set, as in evaluate; with OTHERS one for each file, in their order.",
+        ),
+    ] = None,
+    test_labels: options.TestLabels = None,
     scoring: options.Scoring = None,
     p: options.Power = 2.0,
     task: options.Kind = TargetKind.AUTO,
@@ -93,12 +102,15 @@ def compare(
     files = [*(others or ()), *(() if other_features is None else (other_features,))]
     differs = (k, first) != (other_k or k, second)
     _check_files(source.file, files, differs)
-    labelled = load(screen, source, task, metric=metric, groups=way.column if way else None)
+    tests = _test_files(test or [], files)
+    tested = TestFile.given(source, tests[0], test_labels)
+    groups = way.column if way else None
+    labelled = load_with_test(screen, source, task, tested, metric=metric, groups=groups)
     found = [_Contender(first, labelled, k, source.file)]
-    for file in files or [source.file]:
+    for i, file in enumerate(files or [source.file]):
         features = labelled
         if files:
-            features = _other_features(screen, source, labelled, file, second.metric)
+            features = _other_rows(screen, source, labelled, (file, tests[i + 1]), second.metric)
         found.append(_Contender(second, features, other_k or k, file))
     evaluations = _evaluated(screen, way, found)
     notes = list(dict.fromkeys(note for one in found for note in one.labelled.data.notes))
@@ -107,6 +119,17 @@ def compare(
         _answer_many(screen, found, evaluations, confidence, notes if json else None)
     else:
         _answer_two(screen, found, evaluations, confidence, notes if json else None)
+
+
+def _test_files(given: Sequence[str], files: Sequence[str]) -> list[str | None]:
+    """The test file of each model."""
+    n_models = 1 + len(files)
+    if len(given) not in (0, n_models):
+        raise InvalidInputError(
+            f"--test must be given once for each of the {n_models} files, in their order; got "
+            f"{len(given)}"
+        )
+    return list(given) or [None] * n_models
 
 
 def _check_files(first: str, files: Sequence[str], differs: bool) -> None:
@@ -202,6 +225,25 @@ def _other_features(
     rows = labelled.data.rows
     data = prepare(frame[rows.tolist()], None, choices)
     return replace(labelled, data=replace(data, groups=labelled.data.groups, rows=rows))
+
+
+def _other_rows(
+    screen: Screen, source: Source, labelled: Labelled, files: tuple[str, str | None], metric: str
+) -> Labelled:
+    """The same rows, and the same test rows, with the features of other files."""
+    file, test_file = files
+    if test_file is None or labelled.test is None:
+        return _other_features(screen, source, labelled, file, metric)
+    plain = replace(source, standardize=False)
+    features = _other_features(screen, plain, labelled, file, metric)
+    of_test = replace(plain, file=labelled.test.name)
+    test = _other_features(screen, of_test, labelled.test, test_file, metric)
+    if test.data.features != features.data.features:
+        raise InvalidInputError(
+            f"--test {test_file} must have the features of {file}, in order; got "
+            f"{test.data.X.shape[1]} for {features.data.X.shape[1]}"
+        )
+    return on_one_scale(features, test, source.standardize)
 
 
 def _check_same_target(frame: Any, labelled: Labelled, file: str, first: str) -> None:

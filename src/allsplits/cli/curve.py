@@ -9,11 +9,12 @@ import typer
 
 from allsplits.cli import _options as options
 from allsplits.cli._command import reads_table
-from allsplits.cli._load import Labelled, Source, load
+from allsplits.cli._load import Labelled, Source
 from allsplits.cli._model import Model
 from allsplits.cli._parse import parse_cv, parse_sizes
 from allsplits.cli._screen import Screen, Table, bar
 from allsplits.cli._target import TargetKind
+from allsplits.cli._test_file import TestFile, load_with_test
 from allsplits.cli._write import check_table_output, write_table
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Wanted:
     kind: TargetKind = TargetKind.AUTO
     output: str | None = None
     json: bool = False
+    test: TestFile | None = None
 
 
 @reads_table("row_names")
@@ -51,6 +53,8 @@ def curve(
     per_class: Annotated[
         bool, typer.Option("--per-class", help="Sizes count the rows of each class (shots).")
     ] = False,
+    test: options.Test = None,
+    test_labels: options.TestLabels = None,
     scoring: options.Scoring = None,
     weights: options.Weights = options.Weighting.UNIFORM,
     metric: options.Metric = "minkowski",
@@ -73,8 +77,10 @@ def curve(
       allsplits curve flowers.csv -t species --k 5 --sizes 10-100:10
       allsplits curve faces.npz -t y --per-class --sizes 1,2,5,10
       allsplits curve flowers.csv -t species --output curve.csv
+      allsplits curve train.npz -t y --test test.npz --per-class --sizes 8,16
     """
-    wanted = Wanted(k, sizes, per_class, task, output, json)
+    tested = TestFile.given(source, test, test_labels)
+    wanted = Wanted(k, sizes, per_class, task, output, json, tested)
     run_curve(screen, source, Model(metric, weights, p, scoring), wanted)
 
 
@@ -83,7 +89,7 @@ def run_curve(screen: Screen, source: Source, model: Model, wanted: Wanted) -> N
     k, output = wanted.k, wanted.output
     sizes = None if wanted.sizes is None else parse_sizes("--sizes", wanted.sizes)
     check_table_output("--output", output, source.file, source.labels)
-    labelled = load(screen, source, wanted.kind, metric=model.metric)
+    labelled = load_with_test(screen, source, wanted.kind, wanted.test, metric=model.metric)
     task = model.task(screen, labelled, parse_cv("loo"), k)
     with screen.noting(labelled.data.notes):
         found = task.over_sizes(sizes, stratify=wanted.per_class)

@@ -10,13 +10,14 @@ import typer
 
 from allsplits.cli import _options as options
 from allsplits.cli._command import reads_table
-from allsplits.cli._load import Labelled, Source, load
+from allsplits.cli._load import Labelled, Source
 from allsplits.cli._model import Model, count_in_words
 from allsplits.cli._parse import parse_cv, parse_numbers
 from allsplits.cli._read import STDIN
 from allsplits.cli._report import expect_report, parse_image_shape, write_report
 from allsplits.cli._screen import Screen, Table, bar
 from allsplits.cli._target import TargetKind
+from allsplits.cli._test_file import TestFile, load_with_test
 from allsplits.cli._write import check_output
 from allsplits.exceptions import InvalidInputError
 
@@ -40,6 +41,7 @@ class Wanted:
     report: str | None = None
     image: str | None = None
     json: bool = False
+    test: TestFile | None = None
 
 
 @reads_table()
@@ -57,6 +59,8 @@ def evaluate(
         ),
     ] = None,
     cv: options.Cv = None,
+    test: options.Test = None,
+    test_labels: options.TestLabels = None,
     scoring: options.Scoring = None,
     weights: options.Weights = options.Weighting.UNIFORM,
     metric: options.Metric = "minkowski",
@@ -87,9 +91,11 @@ def evaluate(
       allsplits evaluate scans.parquet -t finding --cv groups:patient --standardize
       allsplits evaluate faces.npz -t y --scoring recall@5 --cv shots:1
       allsplits evaluate prices.csv -t price --one-hot district --report prices.html
+      allsplits evaluate train.npz -t y --test test.npz --cv shots:8
       zcat big.csv.gz | allsplits evaluate - -t y --json | jq .score
     """
-    wanted = Wanted(k, cv, task, hardest, report, image, json)
+    tested = TestFile.given(source, test, test_labels)
+    wanted = Wanted(k, cv, task, hardest, report, image, json, tested)
     run_evaluate(screen, source, Model(metric, weights, p, scoring), wanted)
 
 
@@ -103,8 +109,9 @@ def run_evaluate(screen: Screen, source: Source, model: Model, wanted: Wanted) -
             "--report must name a file: standard output is for the result (./- is a file called -)"
         )
     check_output("--report", wanted.report, source.file, source.labels)
-    labelled = load(
-        screen, source, wanted.kind, metric=model.metric, groups=way.column if way else None
+    labelled = load_with_test(
+        screen, source, wanted.kind, wanted.test, metric=model.metric,
+        groups=way.column if way else None,
     )  # fmt: skip
     task = model.task(screen, labelled, way)
     with screen.noting(labelled.data.notes):
@@ -160,10 +167,13 @@ def _answer(best: Evaluation) -> str:
     k = "" if best.scoring.startswith("recall@") else f" with k = {best.n_neighbors}"
     interval = best.interval()
     bound = "Rounding" if best.error_bound < 1e-9 else "Weighted votes are enclosed, not counted"
+    sets, noise = "splits", "this data set"
+    if best.law.outside:
+        sets, noise = "training sets", "the test rows"
     return (
-        f"{_score_name(best.scoring)} {_number(best.score)}{k}, averaged over all splits "
+        f"{_score_name(best.scoring)} {_number(best.score)}{k}, averaged over all {sets} "
         f"({count_in_words(best.n_splits)}): {best.law}.\n"
-        f"{bound}: ± {best.error_bound:.0e}. Sampling noise of this data set: "
+        f"{bound}: ± {best.error_bound:.0e}. Sampling noise of {noise}: "
         f"{_number(interval.low)} to {_number(interval.high)} "
         f"({interval.confidence:.0%} interval, {interval.n_units:,} {interval.unit}"
         f"{'' if interval.method == 'combined' else f', by {interval.method}'}).{_spread(best)}"
@@ -206,7 +216,7 @@ def _curve_table(curve: Curve) -> Table:
 def _hardest_table(labelled: Labelled, best: Evaluation, number: int) -> Table:
     wrong = best.prediction_proba is not None
     title = "Rows most often wrong (counted from 0)" if wrong else "Hardest rows"
-    shown_if = {"name": labelled.data.names is not None, "given": wrong}
+    shown_if = {"name": labelled.asked.data.names is not None, "given": wrong}
     keys = [key for key in ("row", "name", "target", "given") if shown_if.get(key, True)]
     words = {"given": "given most often"}
     last = "squared error" if labelled.regression else "right in"
@@ -223,14 +233,14 @@ def _hardest_rows(labelled: Labelled, best: Evaluation, number: int) -> list[dic
     rows = []
     for i in best.hardest(number).tolist():
         row = {
-            "row": int(labelled.data.rows[i]),
+            "row": int(labelled.asked.data.rows[i]),
             "target": best.y[i].item(),
             "score": float(best.sample_scores[i]),
         }
         if best.prediction_proba is not None and best.classes is not None:
             row["given"] = best.classes[int(best.prediction_proba[i].argmax())].item()
-        if labelled.data.names is not None:
-            row["name"] = labelled.data.names[i]
+        if labelled.asked.data.names is not None:
+            row["name"] = labelled.asked.data.names[i]
         rows.append(row)
     return rows
 

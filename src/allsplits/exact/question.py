@@ -141,6 +141,8 @@ class Question:
     @property
     def n_questions(self) -> int:
         """Number of questions: rows of orders, and of what comes back."""
+        if not self.outside:
+            return self.n_samples
         return max(len(self.own_codes), len(self.own_targets))
 
     def is_first(self, order: NeighborOrder) -> bool:
@@ -165,7 +167,9 @@ class Question:
     @property
     def class_sizes(self) -> NDArray[np.int64]:
         """Samples of each class."""
-        return np.bincount(self.codes[: self.n_samples], minlength=self.n_classes)
+        # A law of fewer samples than there are codes (one is struck) leaves out none of them.
+        of_samples = self.codes[: self.n_samples] if self.outside else self.codes
+        return np.bincount(of_samples, minlength=self.n_classes)
 
     @property
     def question_sizes(self) -> NDArray[np.int64]:

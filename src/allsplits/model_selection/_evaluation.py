@@ -143,8 +143,8 @@ class Evaluation:
         """
         if self.classes is None:
             return None
-        known = self.classes if self.task is None else self.task.samples.classes
-        return np.setdiff1d(self.classes, known)
+        known = None if self.task is None else self.task.samples.classes
+        return np.setdiff1d(self.classes, self.classes if known is None else known)
 
     @property
     def confusion(self) -> NDArray[np.float64] | None:
