@@ -34,7 +34,10 @@ class Model:
         kind = KNeighborsRegressor if regression else KNeighborsClassifier
         return kind(k, metric=self.metric, weights=self.weights, p=self.p)
 
-    def task(self, screen: Screen, labelled: Labelled, cv: Cv | None = None, k: int = 1) -> Task:
+    def task(
+        self, screen: Screen, labelled: Labelled, cv: Cv | None = None, k: int = 1, *,
+        every_score: bool = False,
+    ) -> Task:  # fmt: skip
         """The library's task: everything checked, nothing computed."""
         with screen.waiting(LOADING), screen.noting(labelled.data.notes):
             from allsplits.model_selection._options import check_options
@@ -46,7 +49,7 @@ class Model:
                 check_options(progress=screen.progress), cv=None if cv is None else cv.build(),
                 scoring=self.scoring, groups=labelled.data.groups,
                 X_test=None if test is None else test.data.X,
-                y_test=None if test is None else test.y,
+                y_test=None if test is None else test.y, every_score=every_score,
             )  # fmt: skip
 
 

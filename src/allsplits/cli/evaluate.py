@@ -90,6 +90,7 @@ def evaluate(
       allsplits evaluate flowers.csv -t species --k 1-15 --cv lpo:10
       allsplits evaluate scans.parquet -t finding --cv groups:patient --standardize
       allsplits evaluate faces.npz -t y --scoring recall@5 --cv shots:1
+      allsplits evaluate faces.npz -t y --scoring map@r --cv shots:5
       allsplits evaluate prices.csv -t price --one-hot district --report prices.html
       allsplits evaluate train.npz -t y --test test.npz --cv shots:8
       zcat big.csv.gz | allsplits evaluate - -t y --json | jq .score
@@ -113,7 +114,7 @@ def run_evaluate(screen: Screen, source: Source, model: Model, wanted: Wanted) -
         screen, source, wanted.kind, wanted.test, metric=model.metric,
         groups=way.column if way else None,
     )  # fmt: skip
-    task = model.task(screen, labelled, way)
+    task = model.task(screen, labelled, way, every_score=wanted.report is None)
     with screen.noting(labelled.data.notes):
         if wanted.report is not None:
             expect_report(task)
@@ -164,7 +165,9 @@ def _show(
 
 
 def _answer(best: Evaluation) -> str:
-    k = "" if best.scoring.startswith("recall@") else f" with k = {best.n_neighbors}"
+    from allsplits.model_selection._scoring import ignores_neighbors
+
+    k = "" if ignores_neighbors(best.scoring) else f" with k = {best.n_neighbors}"
     interval = best.interval()
     bound = "Rounding" if best.error_bound < 1e-9 else "Weighted votes are enclosed, not counted"
     sets, noise = "splits", "this data set"
@@ -189,7 +192,10 @@ def _spread(best: Evaluation) -> str:
 def _score_name(scoring: str) -> str:
     if scoring == "neg_mean_squared_error":
         return "Negative mean squared error"
-    return scoring.replace("_", " ").capitalize()
+    # Names of scores of retrieval are abbreviations.
+    return scoring.upper() if scoring in ("map", "map@r", "mrr", "ndcg") else (
+        scoring.replace("_", " ").capitalize()
+    )
 
 
 def _number(value: float) -> str:

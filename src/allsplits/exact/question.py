@@ -129,6 +129,11 @@ class Question:
         return slice(self.n_samples if self.outside else 0, None)
 
     @property
+    def sample_codes(self) -> NDArray[np.int32]:
+        """The class of each sample; all codes where one of them is struck, and the law smaller."""
+        return self.codes[: self.n_samples] if self.outside else self.codes
+
+    @property
     def own_codes(self) -> NDArray[np.int32]:
         """The class of each question."""
         return self.codes[self.asked]
@@ -167,9 +172,7 @@ class Question:
     @property
     def class_sizes(self) -> NDArray[np.int64]:
         """Samples of each class."""
-        # A law of fewer samples than there are codes (one is struck) leaves out none of them.
-        of_samples = self.codes[: self.n_samples] if self.outside else self.codes
-        return np.bincount(of_samples, minlength=self.n_classes)
+        return np.bincount(self.sample_codes, minlength=self.n_classes)
 
     @property
     def question_sizes(self) -> NDArray[np.int64]:

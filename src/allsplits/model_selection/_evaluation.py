@@ -283,7 +283,9 @@ class Evaluation:
 
         With a fixed test set (`X_test`) the interval holds what *other test samples* might have
         given, the references being these: it comes from the sample scores alone, whatever `method`
-        says, which for independent test samples is right. It knows nothing of other references.
+        says, which for independent test samples is right. It is no narrower than that of as many
+        single answers, right or wrong, so where sample scores are averages over many training sets
+        it covers more often than it promises. It knows nothing of other references.
 
         The first call takes the samples out, which costs about as much as a few evaluations.
 

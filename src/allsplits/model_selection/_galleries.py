@@ -43,7 +43,7 @@ def _exclusion(task: Task, groups: Any, groups_test: Any, exclude: str) -> Exclu
     elif groups_test is not None or numbers is None:
         raise InvalidInputError("groups_test must be None without X_test, and groups be given")
     exclusion = Exclusion(numbers, exclude == "identity")
-    _, own = exclusion.pools(codes[: question.n_samples], question.n_classes)
+    _, own = exclusion.pools(question.sample_codes, question.n_classes)
     if not np.any(own[numbers, codes][question.asked]):
         raise InvalidInputError(
             f"groups leave no query a candidate of its own class (exclude={exclude!r}): every "

@@ -65,13 +65,14 @@ class _Values:
 
     def __init__(self, scopes: NDArray[np.int32], bound: float) -> None:
         self._scopes, self._bound = scopes, bound
-        self._hits, self._sums = np.zeros(len(scopes)), np.zeros(int(scopes.max()) + 1)
+        # A class that no sample has is a scope of nobody, and may be the last.
+        self._hits, self._sums = np.zeros(len(scopes)), np.zeros(1)
         self._own: list[Floats] = []
 
     def add(self, found: _Found) -> None:
         """Add what a block found."""
         self._hits += found.hits
-        self._sums += found.sums
+        self._sums = self._sums + found.sums
         self._own.append(found.own)
 
     def finish(self) -> Answer:

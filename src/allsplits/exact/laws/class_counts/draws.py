@@ -16,8 +16,7 @@ Floats = NDArray[np.float64]
 def class_pools(question: Question) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Candidates of each class for a query of another class, and of the class itself."""
     if question.exclusion is not None:
-        codes = question.codes[: question.n_samples]
-        pools, own_pools = question.exclusion.pools(codes, question.n_classes)
+        pools, own_pools = question.exclusion.pools(question.sample_codes, question.n_classes)
         return pools, own_pools
     sizes = question.class_sizes[None, :]
     return sizes, sizes - (0 if question.outside else 1)
