@@ -45,7 +45,7 @@ _OFFERED = {
     "orders": "NeighborOrder SearchReport order_from_graph order_from_index order_neighbors",
     "plots": (
         "CMCCurveDisplay ComparisonDisplay ConfusionMatrixDisplay DecisionMapDisplay "
-        "LearningCurveDisplay SampleDifficultyDisplay ValidationCurveDisplay"
+        "LearningCurveDisplay RetrievalCurveDisplay SampleDifficultyDisplay ValidationCurveDisplay"
     ),
     "prototypes": (
         "CondensedReduced FastCondensed GreedyClassQuery IncrementalHistory "

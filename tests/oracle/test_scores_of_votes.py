@@ -76,7 +76,14 @@ def check(data, cv, law, k, *, n_classes=None, **ties):
     if isinstance(cv, Episodes):
         tops = []
         expected = {name: found for name, found in expected.items() if "top" not in name}
-    scoring = ["accuracy", "neg_log_loss", LogLoss(0.5), "neg_brier_score", CostMatrix(costs), *tops]
+    scoring = [
+        "accuracy",
+        "neg_log_loss",
+        LogLoss(0.5),
+        "neg_brier_score",
+        CostMatrix(costs),
+        *tops,
+    ]
     options = {"cv": cv, "groups": groups, "scoring": scoring, **ties}
     knn = KNeighborsClassifier(k)
     found = evaluate(knn, data.X, data.y, **options)
@@ -236,7 +243,9 @@ def test_questions_from_outside(points, cv, ties):
     law = oracle.equally_likely((train, outside) for train in trains)
     costs = costs_for("abc")
     k = 1 if isinstance(cv, LeavePGroupsOut) else 3
-    expected, weight, own, *_ = votes.score_votes(data.distances, labels, law, k, costs=costs, **ties)
+    expected, weight, own, *_ = votes.score_votes(
+        data.distances, labels, law, k, costs=costs, **ties
+    )
     options = {
         "cv": cv, "X_test": data.X[n:], "y_test": data.y[n:], **ties,
         "scoring": [*expected][1:2] + [CostMatrix(costs), "top_2_accuracy", "neg_log_loss+1"],

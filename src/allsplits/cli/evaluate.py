@@ -193,8 +193,10 @@ def _score_name(scoring: str) -> str:
     if scoring == "neg_mean_squared_error":
         return "Negative mean squared error"
     # Names of scores of retrieval are abbreviations.
-    return scoring.upper() if scoring in ("map", "map@r", "mrr", "ndcg") else (
-        scoring.replace("_", " ").capitalize()
+    return (
+        scoring.upper()
+        if scoring in ("map", "map@r", "mrr", "ndcg")
+        else (scoring.replace("_", " ").capitalize())
     )
 
 

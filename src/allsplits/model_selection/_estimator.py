@@ -1,6 +1,7 @@
 """Reading a scikit-learn nearest-neighbour estimator: what it would do, without fitting it."""
 
 from dataclasses import dataclass
+from inspect import getattr_static
 from typing import Any
 
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
@@ -72,7 +73,9 @@ def _read_class_means(estimator: Any) -> VoteSettings:
 def _refuse_own_methods(estimator: Any, base: type) -> None:
     """A subclass may add what it likes, but not find neighbours or count votes in its own way."""
     for method in _METHODS:
-        own = getattr(type(estimator), method, None) is not getattr(base, method, None)
+        own = getattr_static(type(estimator), method, None) is not getattr_static(
+            base, method, None
+        )
         if own or method in vars(estimator):
             raise InvalidTypeError(
                 f"estimator must be a {base.__name__} that predicts as scikit-learn does; got "

@@ -247,11 +247,11 @@ def _refuse(scoring: Any, allowed: str) -> None:
             f"no average in closed form{replay_hint()}"
         )
     name = scoring if isinstance(scoring, str) else ""
-    if name in _ELSEWHERE or name.removesuffix("_macro") in _ELSEWHERE:
-        advice = _ELSEWHERE[name.removesuffix("_macro")]
+    advice = _ELSEWHERE.get(re.sub("@[0-9]+$", "@k", name.removesuffix("_macro")))
+    if advice is not None:
         raise InvalidInputError(f"scoring must be {allowed}; got {name!r}: {advice}")
     for start, (why, instead) in _NOT_LINEAR.items():
-        if name.startswith(start):
+        if name.startswith(start) and "@" not in name:
             raise InvalidInputError(
                 f"scoring={name!r} has no exact average over all splits: {why}. Exact is "
                 f"{instead}{replay_hint()}"

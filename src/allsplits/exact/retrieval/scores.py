@@ -94,21 +94,23 @@ class RetrievalScore:
         """[s, column]: what position s + 1 counts, in a gallery with so many relevant items."""
         place = np.arange(1.0, size + 1)[:, None]
         cut = np.array(ks, dtype=np.float64)[None, :]
-        within = place <= cut if self.has_cut else np.ones((size, len(ks)), dtype=bool)
+        counted = np.ones((size, len(ks)))
+        if self.has_cut:
+            counted[place > cut] = 0
+        if self.stops_at_relevant:
+            counted[place[:, 0] > relevant] = 0
         family = self.name.partition("@")[0]
         if family == "precision":
-            return within / cut
-        if family == "mrr":
-            return within / place
-        if family == "ndcg":
-            gain = 1 / np.log2(np.arange(2.0, relevant + 2))
-            ideal = np.cumsum(gain)[
-                np.minimum(ks, relevant) - 1 if self.has_cut else [-1] * len(ks)
-            ]
-            return within / np.log2(place + 1) / ideal
-        if self.stops_at_relevant:
-            within = within & (place <= relevant)
-        return within / relevant / (place if family == "map" else 1.0)
+            counted /= cut
+        elif family == "mrr":
+            counted /= place
+        elif family == "ndcg":
+            ideal = np.cumsum(1 / np.log2(np.arange(2.0, relevant + 2)))
+            last = np.minimum(ks, relevant) if self.has_cut else np.full(len(ks), relevant)
+            counted /= np.log2(place + 1) * ideal[last - 1]
+        else:
+            counted /= relevant * (place if family == "map" else 1.0)
+        return counted
 
     def exact_weight(self, place: int, relevant: int, k: int) -> Fraction:
         """What a position counts, as a Fraction."""
