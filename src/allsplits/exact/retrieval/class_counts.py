@@ -22,8 +22,15 @@ from allsplits.exact.question import Question, class_weights, neighbor_labels, o
 from allsplits.exact.retrieval._kernels_positions import add_positions
 from allsplits.exact.retrieval.kernel_types import CountTables, Queries, Reading
 from allsplits.exact.retrieval.scores import PLAIN, RetrievalScore
-from allsplits.exact.retrieval.tables import FAINT, UNLIKELY, TableKey, make_tables, small_groups
-from allsplits.exact.ties import distinct_rows, tie_rules
+from allsplits.exact.retrieval.tables import (
+    FAINT,
+    UNLIKELY,
+    TableKey,
+    make_tables,
+    rules_for,
+    small_groups,
+)
+from allsplits.exact.ties import distinct_rows
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
 Floats = NDArray[np.float64]
@@ -128,8 +135,10 @@ class CountedGalleries:
         """Scores of the rows in one component."""
         average = self.question.options.average
         has_ties = average and bool(rows.tied.any())
-        reach = self.size if has_ties else 1
-        reading = Reading(average, self.size, tie_rules(reach), small_groups(reach), FAINT)
+        heads = np.append(np.flatnonzero(~rows.tied), len(rows.tied))
+        largest = int(np.diff(heads).max(initial=1)) if has_ties else 1
+        rules = rules_for(self.size if has_ties else 1, largest)
+        reading = Reading(average, self.size, rules, small_groups(), FAINT)
         shares = component.shares[kinds, rows.own]
         queries = Queries(shares, kinds, component.table_of, component.own_table_of)
         expected = np.zeros((len(rows.own), self.size))

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy.stats import hypergeom
+from scipy.special import roots_legendre
+from scipy.stats import binom, hypergeom, poisson
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits import ClassCounts, evaluate, retrieval_curve
+from allsplits import ClassCounts, FixedSize, evaluate, retrieval_curve
 from allsplits.exact.retrieval import tables
 from allsplits.exact.retrieval._kernels_positions import LANES
 from allsplits.exact.retrieval.scores import COUNTED, FIRST, PLAIN
@@ -149,12 +150,57 @@ def test_room_that_was_too_small_is_made_larger(monkeypatch):
     np.testing.assert_array_equal(before.values, after.values)
 
 
-def test_rules_serve_what_they_say():
-    """More gallery items than a rule is right for are as unlikely as its limit claims."""
-    from scipy.stats import poisson
+@pytest.mark.parametrize("scoring", ["map", "mrr"])
+def test_many_positions_have_rules_of_their_own(monkeypatch, scoring):
+    """Large tie groups, by polynomials and by what is likely."""
+    rng = np.random.default_rng(6)
+    y = np.repeat([0, 1, 2], [90, 70, 40])
+    X = rng.integers(0, 3, size=(200, 1))
+    usual = evaluate(KNN, X, y, cv=ClassCounts(30), scoring=scoring)
+    monkeypatch.setattr(tables, "MANY_POSITIONS", 50)
+    found = evaluate(KNN, X, y, cv=ClassCounts(30), scoring=scoring)
+    np.testing.assert_allclose(found.sample_scores, usual.sample_scores, rtol=0, atol=1e-13)
 
-    rules = small_groups(10)
-    for rule in range(16):
-        nodes = int(tables.tie_rules(10).sizes[rule])
-        assert poisson(rules.limits[rule]).sf(2 * nodes) <= tables.UNLIKELY
+
+def test_a_full_gallery_of_many_tied_samples():
+    """Many positions: average precision by hand, over a tie group at a time."""
+    y = np.arange(1300) % 2
+    X = (np.arange(1300) // 650)[:, None]
+    found = evaluate(KNN, X, y, cv=FixedSize(1299), scoring="mrr").score
+    # Of 649 in one place 324 are relevant, in random order: the first of them is expected at …
+    chance, expected = 1.0, 0.0
+    for place in range(1, 327):
+        here = 324 / (649 - place + 1)
+        expected += chance * here / place
+        chance *= 1 - here
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 24, 101, 400, 801])
+def test_nodes_near_the_ends_are_precise(n):
+    nodes, weights = tables._precise_rule(n)
+    usual, usual_weights = roots_legendre(n)
+    np.testing.assert_allclose(nodes, (usual + 1) / 2, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(weights, usual_weights / 2, rtol=1e-9)
+    # The first two, which few items before an item depend on, of a polynomial of degree 2n - 1.
+    t = 2 * n
+    first = np.exp((t - 1) * np.log1p(-nodes))
+    assert weights @ (t * first) == pytest.approx(1, abs=2e-15 * t)
+    second = (t - 1) * nodes * np.exp((t - 2) * np.log1p(-nodes))
+    assert weights @ (t * second) == pytest.approx(1, abs=2e-15 * t)
+
+
+def test_rules_serve_what_they_say():
+    """Chances of many gallery items, times what a rule errs for them, in high precision."""
+    rules = small_groups()
+    for rule, limit in enumerate(rules.limits):
+        used = rules.weights[rule].ravel() > 0
+        nodes, weights = rules.times[rule].ravel()[used], rules.weights[rule].ravel()[used]
+        n_nodes = rule + 1
+        assert len(nodes) == n_nodes
+        total = 0.0
+        for t in range(2 * n_nodes + 1, 2 * n_nodes + 40):
+            values = t * binom.pmf(np.arange(t), t - 1, nodes[:, None])
+            total += poisson.pmf(t, limit) * t * np.abs(weights @ values - 1).max()
+        assert total <= tables.UNLIKELY
     np.testing.assert_allclose(rules.weights.sum(axis=(1, 2)), 1, rtol=1e-14)
