@@ -142,7 +142,7 @@ def _trim(poly, degree, faint):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _count(base, degree, weights, lanes, faint, out):
+def _count(base, degree, weights, scale, lanes, over, out):
     """out[s] += what the cases count at position s + 1; returns whether later ones may count."""
     most = 0.0
     for e in range(degree + 1):
@@ -150,8 +150,8 @@ def _count(base, degree, weights, lanes, faint, out):
         for x in range(LANES):
             total += weights[x] * lanes.poly[e, x]
             most = max(most, lanes.poly[e, x])
-        out[base + e] += total
-    return most >= faint
+        out[base + e] += scale * total
+    return most >= over
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -174,7 +174,7 @@ def _add_lanes(present, reading, tables, work, out):
         degree = _multiply(poly, min(degree, limit), lanes.row, top, limit)
         first, degree = _trim(poly, degree, faint)
         base += first
-    return _count(base, degree, lanes.weights, lanes, faint, out)
+    return _count(base, degree, lanes.weights, 1.0, lanes, reading.over, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -246,14 +246,8 @@ def _add_small_group(own, rule, present, members, reading, tables, work, out):
             first, degree = _trim(poly, degree, reading.faint)
             base += first
         else:
-            goes_on |= _count(
-                base,
-                degree,
-                small.weights[rule, chunk] * walk.group[own],
-                lanes,
-                reading.faint,
-                out,
-            )
+            weights, n_relevant = small.weights[rule, chunk], float(walk.group[own])
+            goes_on |= _count(base, degree, weights, n_relevant, lanes, reading.over, out)
     return goes_on
 
 

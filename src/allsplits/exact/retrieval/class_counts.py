@@ -138,7 +138,7 @@ class CountedGalleries:
         heads = np.append(np.flatnonzero(~rows.tied), len(rows.tied))
         largest = int(np.diff(heads).max(initial=1)) if has_ties else 1
         rules = rules_for(self.size if has_ties else 1, largest)
-        reading = Reading(average, self.size, rules, small_groups(), FAINT)
+        reading = Reading(average, self.size, rules, small_groups(), FAINT, self.over)
         shares = component.shares[kinds, rows.own]
         queries = Queries(shares, kinds, component.table_of, component.own_table_of)
         expected = np.zeros((len(rows.own), self.size))
@@ -173,13 +173,18 @@ class CountedGalleries:
         return seconds
 
     @property
+    def over(self) -> float:
+        """Where a walk is over: what may follow counts as much as the search leaves out."""
+        return max(self.question.options.tol / (2 * self.size), FAINT)
+
+    @property
     def left_out(self) -> float:
         """Bound on what the walks leave out."""
         n_classes = self.question.n_classes + 1
         whole = self.question.n_samples
         ends = FAINT * self.most_relevant * n_classes * 2 * (whole + self.size)
         ties = 64 * UNLIKELY * self.depth if self.question.options.average else 0.0
-        return ends + ties
+        return ends + ties + self.over * self.size
 
     @property
     def rounding(self) -> float:

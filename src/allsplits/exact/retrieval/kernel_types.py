@@ -87,6 +87,8 @@ class Reading(NamedTuple):
     small_groups : SmallGroups
     faint : float
         What may be left out at the ends of a distribution.
+    over : float
+        A walk is over where no number of items before is as likely as this.
     """
 
     average: bool
@@ -94,6 +96,7 @@ class Reading(NamedTuple):
     tie_rules: TieRules
     small_groups: SmallGroups
     faint: float
+    over: float
 
 
 class Lanes(NamedTuple):
