@@ -38,9 +38,9 @@ _OFFERED = {
     "exact": "SplitSpread",
     "lazy": "LazyRegressor LocalModels LocalPaths local_constant_path",
     "model_selection": (
-        "Audit Calibration Comparison CostMatrix Curve Evaluation Interval KNeighborsClassifierCV "
-        "KNeighborsRegressorCV LogLoss Standings audit_split cmc_curve compare evaluate "
-        "learning_curve retrieval_curve validation_curve"
+        "Audit Calibration Comparison CostMatrix Curve ErrorParts Evaluation Interval "
+        "KNeighborsClassifierCV KNeighborsRegressorCV LogLoss Standings audit_split cmc_curve "
+        "compare evaluate learning_curve retrieval_curve validation_curve"
     ),
     "orders": "NeighborOrder SearchReport order_from_graph order_from_index order_neighbors",
     "plots": (

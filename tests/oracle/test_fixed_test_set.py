@@ -217,7 +217,8 @@ def test_bags(points, labels, ties):
 def test_episodes(points, labels, n_way, k_shot, ties):
     data = asked(points, labels)
     law = outside.of_episodes(data, n_way, k_shot)
-    check_every_field(data, Episodes(n_way, k_shot), law, 1, **ties)
+    for k in {1, 2, n_way * k_shot}:
+        check_every_field(data, Episodes(n_way, k_shot), law, k, **ties)
 
 
 @every_distance_tie
@@ -296,10 +297,20 @@ def test_regression(points, distance_ties):
         check_regression(data, targets, Bernoulli(Fraction(2, 3)), law, k, distance_ties)
 
 
+@every_distance_tie
+@pytest.mark.parametrize("points", GEOMETRIES)
+def test_regression_on_bags(points, distance_ties):
+    data = asked(points, "2 classes", n=5)
+    law = everybody(data, outside.bags(5))
+    for k in (1, 2, 5):
+        targets = [*TARGETS[:5], *TEST_TARGETS]
+        check_regression(data, targets, Bootstrap(), law, k, distance_ties)
+
+
 def check_regression(data, targets, cv, law, k, distance_ties):
     answer = oracle.regress(data.distances, targets, law, k, distance_ties=distance_ties)
     answer = of_questions(answer, data.n)
-    given = KNeighborsRegressor(k), data.references.X, TARGETS
+    given = KNeighborsRegressor(k), data.references.X, TARGETS[: data.n]
     options = {"cv": cv, "distance_ties": distance_ties, "X_test": data.X_test}
     options["y_test"] = TEST_TARGETS
     assert_matches(evaluate(*given, **options), answer, f"k={k}", largest_bound=1e-8)

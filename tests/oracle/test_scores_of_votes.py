@@ -69,7 +69,7 @@ def check(data, cv, law, k, *, n_classes=None, **ties):
     classes = sorted(set(labels))
     costs = costs_for(classes)
     expected, weight, own, said, hits = votes.score_votes(
-        data.distances, labels, law, k, costs=costs, **ties
+        data.distances, labels, law, k, costs=costs, n_classes=n_classes, **ties
     )
     groups = GROUPS if "Group" in type(cv).__name__ else None
     tops = [f"top_{n}_accuracy" for n in range(1, len(classes))]
@@ -248,7 +248,7 @@ def test_questions_from_outside(points, cv, ties):
     )
     options = {
         "cv": cv, "X_test": data.X[n:], "y_test": data.y[n:], **ties,
-        "scoring": [*expected][1:2] + [CostMatrix(costs), "top_2_accuracy", "neg_log_loss+1"],
+        "scoring": ["neg_brier_score", CostMatrix(costs), "top_2_accuracy", "neg_log_loss+1"],
         "groups": groups if isinstance(cv, LeavePGroupsOut) else None,
     }  # fmt: skip
     for exact in (False, True):

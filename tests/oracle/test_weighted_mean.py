@@ -8,10 +8,19 @@ import pytest
 from sklearn.model_selection import KFold, LeavePOut
 from sklearn.neighbors import KNeighborsRegressor
 
-from allsplits import KNeighborsRegressorCV, evaluate, learning_curve, validation_curve
+from allsplits import (
+    Bernoulli,
+    KNeighborsRegressorCV,
+    evaluate,
+    learning_curve,
+    validation_curve,
+)
 from allsplits.exact.weighted import _kernels_means as kernels
 from oracle import enumerate as oracle
 from oracle.checks import every_distance_tie
+from oracle.compare import assert_matches, assert_matches_exactly
+from oracle.datasets import POINTS
+from oracle.test_weighted import POSITIVE, city_block
 
 N = 8
 
@@ -189,3 +198,20 @@ def test_an_ordinary_grid_gives_every_cell():
     for curve in model.fit(X, y).curves_.values():
         assert len(curve.scores) == 30
         assert curve.error_bound < 1e-10
+
+
+@every_distance_tie
+@pytest.mark.parametrize("q", [Fraction(1, 3), Fraction(7, 8)])
+@pytest.mark.parametrize("weights", POSITIVE, ids=["distance", "growing"])
+@pytest.mark.parametrize("points", ["no ties", "duplicates", "heavy ties", "all equally far"])
+def test_independent_draws_mix_the_sizes(points, weights, q, distance_ties):
+    given, weigh = weights
+    X, y = np.array(POINTS[points])[:7], np.array([3, -1, 4, 1, -5, 9, 2])
+    distances = oracle.given_distances(city_block(X))
+    for k in (1, 2, 4):
+        law = oracle.bernoulli(7, q, at_least=k)
+        answer = oracle.regress(distances, y, law, k, weigh=weigh, distance_ties=distance_ties)
+        knn = KNeighborsRegressor(k, weights=given, metric="manhattan")
+        options = {"cv": Bernoulli(q), "distance_ties": distance_ties}
+        assert_matches(evaluate(knn, X, y, **options), answer, f"k={k}", 1e-10)
+        assert_matches_exactly(evaluate(knn, X, y, exact=True, **options), answer, f"k={k}")

@@ -13,11 +13,11 @@ def votes_of(labels_of_voters, classes):
     return [labels_of_voters.count(label) for label in classes]
 
 
-def brier(votes, own):
+def brier(votes, own, n_classes):
     """Σ (share - [own])², halved for two classes as in scikit-learn."""
     k = sum(votes)
     total = sum((Fraction(v, k) - (c == own)) ** 2 for c, v in enumerate(votes))
-    return -total / 2 if len(votes) == 2 else -total
+    return -total / 2 if n_classes == 2 else -total
 
 
 def among_most_voted(votes, own, n, label_ties):
@@ -37,11 +37,11 @@ def shares_of_win(votes, label_ties):
 
 
 def score_votes(
-    distances, labels, law, k, *, costs, distance_ties="average", label_ties="first", asked=None
+    distances, labels, law, k, *, costs, distance_ties="average", label_ties="first", n_classes=None
 ):
     """{score: (value, value of each sample)} and the own votes, winners' votes and hits.
 
-    `labels` are those of all rows of `distances`; `asked` are rows that are never in training.
+    `n_classes` is how many classes are in a split, if not all.
     """
     classes = sorted(set(labels))
     C, codes = len(classes), [classes.index(label) for label in labels]
@@ -59,7 +59,7 @@ def score_votes(
         said = [Fraction(max(votes) == v) for v in range(k + 1)]
         hits = [win[own] * (max(votes) == v) for v in range(k + 1)]
         cost = -sum(Fraction(costs[own][c]) * win[c] for c in range(C))
-        return [win[own], brier(votes, own), cost, *tops, *own_votes, *said, *hits]
+        return [win[own], brier(votes, own, n_classes or C), cost, *tops, *own_votes, *said, *hits]
 
     def values(sample, ballots):
         rows = [of_ballot(codes[sample], votes) for votes in ballots]

@@ -175,7 +175,7 @@ def test_a_subclass_that_votes_as_scikit_learn_does():
     assert evaluate(own(3), X, y).score == evaluate(KNN, X, y).score
 
 
-@pytest.mark.parametrize("scoring", [np.array([1, 2]), ["accuracy"], 5, b"accuracy", {}], ids=repr)
+@pytest.mark.parametrize("scoring", [np.array([1, 2]), 5, b"accuracy"], ids=repr)
 def test_scorings_of_other_kinds(scoring):
     refused(lambda: evaluate(KNN, X, y, scoring=scoring), "scoring", "accuracy", shown(scoring))
     refused(lambda: evaluate(REGRESSOR, X, y, scoring=scoring), "scoring", "neg_mean")

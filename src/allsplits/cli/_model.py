@@ -34,6 +34,13 @@ class Model:
         kind = KNeighborsRegressor if regression else KNeighborsClassifier
         return kind(k, metric=self.metric, weights=self.weights, p=self.p)
 
+    @property
+    def scores(self) -> str | list[str] | None:
+        """One score, or several with commas between them."""
+        if self.scoring is None or "," not in self.scoring:
+            return self.scoring
+        return [name.strip() for name in self.scoring.split(",")]
+
     def task(
         self, screen: Screen, labelled: Labelled, cv: Cv | None = None, k: int = 1, *,
         every_score: bool = False,
@@ -47,7 +54,7 @@ class Model:
             return Task.read(
                 self.estimator(k, labelled.regression), labelled.data.X, labelled.y,
                 check_options(progress=screen.progress), cv=None if cv is None else cv.build(),
-                scoring=self.scoring, groups=labelled.data.groups,
+                scoring=self.scores, groups=labelled.data.groups,
                 X_test=None if test is None else test.data.X,
                 y_test=None if test is None else test.y, every_score=every_score,
             )  # fmt: skip

@@ -88,7 +88,7 @@ Cv = Annotated[
         help="The splits to average over: 10 (folds, stratified for classes), stratified:5, "
         "kfold:5, lpo:10 (leave 10 out), loo, holdout:0.2, stratified-holdout:0.2, "
         "size:100 (training rows), shots:5 (of each class), "
-        "episodes:5x1 (ways x shots, for k = 1), bootstrap, groups:COLUMN or "
+        "episodes:5x1 (ways x shots), bootstrap, groups:COLUMN or "
         "groups:COLUMN:2 (leave groups out). Default: stratified:5, or kfold:5 for regression.",
     ),
 ]
@@ -122,6 +122,15 @@ Scoring = Annotated[
         help="accuracy, balanced_accuracy, or recall@R: right if one of the R nearest has the "
         "class. evaluate and curve also know scores of retrieval: map@r, map, mrr, ndcg, "
         "r_precision, precision@k, item_recall@k, …",
+    ),
+]
+Scores = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="accuracy, balanced_accuracy, recall_of:CLASS, recall@R (right if one of the R "
+        "nearest has the class), neg_log_loss (neg_log_loss+1: 1 added to all votes), "
+        "neg_brier_score, top_K_accuracy; several with commas, the first one chooses.",
     ),
 ]
 KNeighbors = Annotated[

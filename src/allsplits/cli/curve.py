@@ -76,7 +76,7 @@ def curve(
     ] = None,
     test: options.Test = None,
     test_labels: options.TestLabels = None,
-    scoring: options.Scoring = None,
+    scoring: options.Scores = None,
     weights: options.Weights = options.Weighting.UNIFORM,
     metric: options.Metric = "minkowski",
     p: options.Power = 2.0,
@@ -97,6 +97,7 @@ def curve(
       allsplits curve flowers.csv --target species
       allsplits curve flowers.csv -t species --k 5 --sizes 10-100:10
       allsplits curve faces.npz -t y --per-class --sizes 1,2,5,10
+      allsplits curve flowers.csv -t species --scoring accuracy,neg_log_loss+1
       allsplits curve flowers.csv -t species --output curve.csv
       allsplits curve train.npz -t y --test test.npz --per-class --sizes 8,16
       allsplits curve faces.npz -t y --ranks 1-20 --scoring precision@k --cv shots:5
@@ -178,6 +179,7 @@ def _document(labelled: Labelled, found: Curve, k: int) -> dict[str, Any]:
             {found.parameter: size, "score": score}
             for size, score in zip(found.x.tolist(), found.scores.tolist(), strict=True)
         ],
+        "others": {name: found[name].scores.tolist() for name in found.names[1:]},
         "notes": labelled.data.notes,
     }
 
@@ -194,9 +196,12 @@ def _table(found: Curve, k: int) -> Table:
     title = f"Learning curve, k = {k}: {len(shown)} of {len(found.x):,} sizes"
     if found.parameter == "rank":
         title = f"Retrieval over all galleries: {len(shown)} of {len(found.x):,} ranks"
-    table = Table(title, (unit, found.scoring, ""), right=(0, 1))
+    others = found.names[1:]
+    numbers = range(1 + 1 + len(others))
+    table = Table(title, (unit, found.scoring, *others, ""), right=tuple(numbers))
     low, high = float(found.scores.min()), float(found.scores.max())
     for i in shown:
         score = float(found.scores[i])
-        table.add(f"{found.x[i]:,}", f"{score:.6f}", bar(score, low, high))
+        more = (f"{found[name].scores[i]:.6f}" for name in others)
+        table.add(f"{found.x[i]:,}", f"{score:.6f}", *more, bar(score, low, high))
     return table

@@ -61,7 +61,7 @@ def evaluate(
     cv: options.Cv = None,
     test: options.Test = None,
     test_labels: options.TestLabels = None,
-    scoring: options.Scoring = None,
+    scoring: options.Scores = None,
     weights: options.Weights = options.Weighting.UNIFORM,
     metric: options.Metric = "minkowski",
     p: options.Power = 2.0,
@@ -91,6 +91,7 @@ def evaluate(
       allsplits evaluate scans.parquet -t finding --cv groups:patient --standardize
       allsplits evaluate faces.npz -t y --scoring recall@5 --cv shots:1
       allsplits evaluate faces.npz -t y --scoring map@r --cv shots:5
+      allsplits evaluate flowers.csv -t species --scoring neg_log_loss+1,accuracy,top_2_accuracy
       allsplits evaluate prices.csv -t price --one-hot district --report prices.html
       allsplits evaluate train.npz -t y --test test.npz --cv shots:8
       zcat big.csv.gz | allsplits evaluate - -t y --json | jq .score
@@ -114,7 +115,12 @@ def run_evaluate(screen: Screen, source: Source, model: Model, wanted: Wanted) -
         screen, source, wanted.kind, wanted.test, metric=model.metric,
         groups=way.column if way else None,
     )  # fmt: skip
-    task = model.task(screen, labelled, way, every_score=wanted.report is None)
+    task = model.task(screen, labelled, way, every_score=True)
+    if wanted.report is not None and not (task.scoring.is_plain and not task.others):
+        raise InvalidInputError(
+            "--report needs one score that counts how often rows are right: accuracy, "
+            f"balanced_accuracy or recall@R; got --scoring {model.scoring}"
+        )
     with screen.noting(labelled.data.notes):
         if wanted.report is not None:
             expect_report(task)
@@ -138,11 +144,11 @@ def _choose(task: Task, ks: list[int] | None, notes: list[str]) -> tuple[Task, C
     if ks is None:
         ks = list(range(1, min(_DEFAULT_LARGEST, task.law.smallest_training_set) + 1))
         if task.law.kind == "episodes":
-            ks = [1]  # the only number with a formula
+            ks = [1]  # as most benchmarks have it; more go through every set of classes
     if len(ks) == 1 or task.scoring.ignores_neighbors:
         return task.with_neighbors(ks[0]), None
     task.neighbors.expect()
-    curve = task.over_neighbors(ks)
+    curve = task.with_score(task.scoring).over_neighbors(ks)
     notes.append(
         f"k = {curve.best} is the best of {len(ks)} by these same scores: its own score is a "
         "little optimistic"
@@ -156,6 +162,9 @@ def _show(
     screen.line(labelled.sentence())
     screen.print()
     screen.print(_answer(best))
+    if best.others:
+        screen.print()
+        screen.print(_score_table(best))
     if curve is not None:
         screen.print()
         screen.print(_curve_table(curve))
@@ -183,6 +192,16 @@ def _answer(best: Evaluation) -> str:
     )
 
 
+def _score_table(best: Evaluation) -> Table:
+    """All scores, each with its interval."""
+    table = Table("All scores", ("", "score", "interval", "by"), right=(1,))
+    for name in best.names:
+        interval = best[name].interval()
+        ends = f"{_number(interval.low)} to {_number(interval.high)}"
+        table.add(name, f"{best[name].score:.6f}", ends, interval.method)
+    return table
+
+
 def _spread(best: Evaluation) -> str:
     """What a single run would have shown, as a line of its own."""
     spread = None if best.task is None else best.task.spread_in_passing()
@@ -190,14 +209,11 @@ def _spread(best: Evaluation) -> str:
 
 
 def _score_name(scoring: str) -> str:
-    if scoring == "neg_mean_squared_error":
-        return "Negative mean squared error"
-    # Names of scores of retrieval are abbreviations.
-    return (
-        scoring.upper()
-        if scoring in ("map", "map@r", "mrr", "ndcg")
-        else (scoring.replace("_", " ").capitalize())
-    )
+    if scoring in ("map", "map@r", "mrr", "ndcg"):
+        return scoring.upper()
+    start, name = ("Negative ", scoring[4:]) if scoring.startswith("neg_") else ("", scoring)
+    name = name if name.startswith("recall_of:") else name.replace("_", " ")
+    return f"{start}{name}" if start else name[:1].upper() + name[1:]
 
 
 def _number(value: float) -> str:
@@ -227,12 +243,14 @@ def _hardest_table(labelled: Labelled, best: Evaluation, number: int) -> Table:
     shown_if = {"name": labelled.asked.data.names is not None, "given": wrong}
     keys = [key for key in ("row", "name", "target", "given") if shown_if.get(key, True)]
     words = {"given": "given most often"}
-    last = "squared error" if labelled.regression else "right in"
+    right = best.task is None or (best.task.scoring.is_plain and not labelled.regression)
+    last = "squared error" if labelled.regression else "right in" if right else best.scoring
     columns = [*(words.get(key, key) for key in keys), last]
     table = Table(title, columns, right=(0, len(keys)))
     for row in _hardest_rows(labelled, best, number):
         score = row["score"]
-        shown = f"{-score:.4g}" if labelled.regression else f"{score:.2%}"
+        value = -score if labelled.regression else score
+        shown = f"{score:.2%}" if right else f"{value:.4g}"
         table.add(*(row[key] for key in keys), shown)
     return table
 
@@ -275,6 +293,11 @@ def _document(
     labelled: Labelled, best: Evaluation, curve: Curve | None, hardest: int
 ) -> dict[str, Any]:
     document = {"data": labelled.document(), **evaluation_document(best)}
+    if best.others:
+        document["scores"] = {
+            name: {key: of[key] for key in ("score", "error_bound", "interval")}
+            for name, of in ((name, evaluation_document(best[name])) for name in best.names)
+        }
     if curve is not None:
         document["curve"] = [
             {"n_neighbors": k, "score": score}

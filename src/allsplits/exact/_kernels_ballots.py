@@ -91,7 +91,7 @@ def add_certain_votes(own, votes, share, places, weight, out):
         if votes[d] == votes[own]:
             tied += 1
             before += d < own
-    for n in range(places.n_tops):
+    for n in range(1, places.n_tops):
         left = n + 1 - ahead
         if share:
             out[places.tops + n] += weight * (min(max(left, 0), tied) / tied)
@@ -101,14 +101,18 @@ def add_certain_votes(own, votes, share, places, weight, out):
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def add_own_votes(own, contenders, n_lanes, work, out):
-    """Add P(v votes of `own`) for each v, and E Σ v_c², as far as they are asked for."""
+    """Add P(v votes of `own`) for each v, and E Σ v_c², as far as they are asked for.
+
+    P stays in work.sums[0]; returns its degree.
+    """
     present, most, rows = contenders
     places, P, S = work.places, work.sums[0], work.sums[1]
     k, squares, v_low = places.k, places.squares >= 0, np.int64(0)
-    if places.own < 0 and not squares:
-        return
     degree = np.int64(0)
-    P[0, :n_lanes], S[0, :n_lanes] = 1.0, 0.0
+    if places.own < 0 and not squares and places.n_tops == 0:
+        return degree
+    for x in range(n_lanes):
+        P[0, x], S[0, x] = 1.0, 0.0
     for d in present:
         if d == own:
             continue
@@ -145,6 +149,16 @@ def add_own_votes(own, contenders, n_lanes, work, out):
             out[places.own + v] += total
         if squares:
             out[places.squares] += total_squares + v * v * total
+    return degree
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _start(n_ahead, limit, n_lanes, poly):
+    """No class yet: loops, because numba takes seconds to compile what fills parts of arrays."""
+    for m in range(n_ahead):
+        for e in range(limit + 1):
+            for x in range(n_lanes):
+                poly[m, e, x] = 1.0 if m + e == 0 else 0.0
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -172,14 +186,13 @@ def _times_ahead(n_ahead, degree, row, top, tie, limit, n_lanes, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def fill_ahead(target, contenders, n_ahead, n_lanes, work):
-    """work.found[m, v] = P(`target` has v ≥ 1 votes and m others are ahead), m < n_ahead.
+def fill_ahead(target, contenders, n_ahead, v_high, n_lanes, work):
+    """work.found[m, v] = P(`target` has v votes and m others are ahead), m < n_ahead, v ≤ v_high.
 
-    Returns the largest v.
+    At least one vote.
     """
     present, most, rows = contenders
     k, share, found = work.places.k, work.share, work.found
-    v_high = min(most[target], k)
     for v in range(1, v_high + 1):
         able, most_ahead = 0, (k - v) // v
         for d in present:
@@ -193,8 +206,7 @@ def fill_ahead(target, contenders, n_ahead, n_lanes, work):
         for q in range(order):
             y = work.quadrature.nodes[order, q] if share else 1.0
             weight = work.quadrature.weights[order, q] if share else 1.0
-            work.ahead[:n_here, : k - v + 1, :n_lanes] = 0.0
-            work.ahead[0, 0, :n_lanes] = 1.0
+            _start(n_here, k - v, n_lanes, work.ahead)
             degree = np.int64(0)
             for d in present:
                 if d != target:
@@ -209,22 +221,33 @@ def fill_ahead(target, contenders, n_ahead, n_lanes, work):
                 for x in range(n_lanes):
                     total += rows[target, v, x] * work.ahead[m, k - v, x]
                 found[m, v] += weight * total
-    return v_high
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_tops(own, contenders, n_lanes, work, out):
-    """Add P(`own` is among the 1, 2, … most voted), whatever votes it has."""
-    places, found = work.places, work.found
-    n_tops = places.n_tops
-    if n_tops == 0:
+def add_tops(own, contenders, degree, n_lanes, work, out):
+    """Add P(`own` is among the 2, 3, … most voted), whatever votes it has.
+
+    P of `add_own_votes`, and its degree: with more than a third of the votes nobody but one can be
+    ahead.
+    """
+    places, found, P = work.places, work.found, work.sums[0]
+    n_tops, k = places.n_tops, places.k
+    if n_tops < 2:
         return
-    v_high = fill_ahead(own, contenders, n_tops, n_lanes, work)
-    for v in range(1, v_high + 1):
-        total = 0.0
-        for m in range(n_tops):
+    v_high = min(contenders.most[own], k)
+    sure = k // 3 + 1
+    fill_ahead(own, contenders, n_tops, min(v_high, sure - 1), n_lanes, work)
+    for v in range(1, min(v_high, sure - 1) + 1):
+        total = found[0, v]
+        for m in range(1, n_tops):
             total += found[m, v]
             out[places.tops + m] += total
+    total = 0.0
+    for v in range(max(sure, k - degree), v_high + 1):
+        for x in range(n_lanes):
+            total += contenders.rows[own, v, x] * P[k - v, x]
+    for n in range(1, n_tops):
+        out[places.tops + n] += total
     _add_without_votes(own, contenders, n_lanes, work, out)
 
 
@@ -238,8 +261,7 @@ def _add_without_votes(own, contenders, n_lanes, work, out):
     first = 0 if share else own
     if first >= n_tops:
         return
-    work.ahead[: n_tops - first, : k + 1, :n_lanes] = 0.0
-    work.ahead[0, 0, :n_lanes] = 1.0
+    _start(n_tops - first, k, n_lanes, work.ahead)
     degree = np.int64(0)
     for d in present:
         if d != own:
@@ -253,7 +275,7 @@ def _add_without_votes(own, contenders, n_lanes, work, out):
         chance = 0.0
         for x in range(n_lanes):
             chance += rows[own, 0, x] * work.ahead[m, k, x]
-        for n in range(m + first, n_tops):
+        for n in range(max(m + first, 1), n_tops):
             if share:
                 out[places.tops + n] += chance * (n + 1 - m) / (n_classes - m)
             else:
@@ -273,10 +295,11 @@ def add_winner_votes(own, target, v, chance, places, out):
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def add_ballot(own, contenders, n_lanes, work, out):
     """Add the whole record, winners by the general way: any number of lanes."""
-    add_own_votes(own, contenders, n_lanes, work, out)
-    add_tops(own, contenders, n_lanes, work, out)
+    degree = add_own_votes(own, contenders, n_lanes, work, out)
+    add_tops(own, contenders, degree, n_lanes, work, out)
     for target in contenders.present:
-        v_high = fill_ahead(target, contenders, 1, n_lanes, work)
+        v_high = min(contenders.most[target], work.places.k)
+        fill_ahead(target, contenders, 1, v_high, n_lanes, work)
         for v in range(1, v_high + 1):
             add_winner_votes(own, target, v, work.found[0, v], work.places, out)
 
@@ -309,11 +332,37 @@ def rank_work(places: Places, share: bool, quadrature: Quadrature) -> RankWork:
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def start_ranks(counts, work):
+    """A new row: nothing is met, nobody has won."""
+    for d in range(len(counts)):
+        counts[d] = 0
+    for v in range(work.wins.shape[0]):
+        for d in range(work.wins.shape[1]):
+            for x in range(LANES):
+                work.wins[v, d, x] = 0.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def fill_lanes(value, row):
+    """One value in all lanes."""
+    for x in range(LANES):
+        row[x] = value
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def add_only_class(own, target, votes, chance, work, out):
+    """Add the record of votes that are all for `target`; `votes` is space for them."""
+    for d in range(len(votes)):
+        votes[d] = work.places.k if d == target else 0
+    add_certain_votes(own, votes, work.share, work.places, chance, out)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def add_ranks(own, contenders, work, out):
     """Add the records of `LANES` cases; who wins is left in work.wins (`add_ranked_wins`)."""
     lanes, ballot = np.int64(LANES), work.ballot
-    add_own_votes(own, contenders, lanes, ballot, out)
-    add_tops(own, contenders, lanes, ballot, out)
+    degree = add_own_votes(own, contenders, lanes, ballot, out)
+    add_tops(own, contenders, degree, lanes, ballot, out)
     add_wins_by_votes(
         contenders, ballot.places.k, ballot.share, ballot.quadrature, work.every, work.wins
     )

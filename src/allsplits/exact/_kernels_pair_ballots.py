@@ -160,7 +160,7 @@ def _add_without_votes(own, mine, present, work, out):
             _times_ahead(n_tops - first, pair.rows[e], pair.group_rows[e], (v, 1.0), k, work)
     for m in range(n_tops - first):
         chance = _weigh_ahead(mine, 0, m, k, work)
-        for n in range(m + first, n_tops):
+        for n in range(max(m + first, 1), n_tops):
             part = (n + 1 - m) / (places.n_classes - m) if share else 1.0
             out[places.tops + n] += chance * part
 
@@ -186,12 +186,12 @@ def add_pair_ballot(own, present, work, out):
             out[places.own + v] += _with_votes(
                 mine, v, k, pair, pair.rest[mine], pair.group_rest[mine]
             )
-    if places.n_tops > 0:
+    if places.n_tops > 1:
         if mine < n_present:
             _fill_ahead(mine, present, places.n_tops, work)
             for v in range(1, k + 1):
-                total = 0.0
-                for m in range(places.n_tops):
+                total = found[0, v]
+                for m in range(1, places.n_tops):
                     total += found[m, v]
                     out[places.tops + m] += total
         _add_without_votes(own, mine, present, work, out)

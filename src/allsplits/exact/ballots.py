@@ -56,7 +56,8 @@ ONLY_WINNERS = BallotWants()
 class Places(NamedTuple):
     """Where in a record what begins; -1 where it is not asked for. The wins of classes are first.
 
-    `k` is the number of votes, `n_tops` the largest K, `width` the length of a record.
+    `k` is the number of votes, `n_tops` the largest K, `width` the length of a record. The place of
+    K = 1 stays empty: that is who wins.
     """
 
     n_classes: int
@@ -145,6 +146,8 @@ class Ballots:
 
     def top(self, n: int) -> Values:
         """P(the own class is among the n most voted)."""
+        if n == 1:
+            return self.right
         return self._slice(self.places.tops, self.places.n_tops)[:, n - 1]
 
     @property
@@ -190,7 +193,7 @@ def certain_record(votes: list[int], own: int, places: Places, share: bool) -> l
         record[places.squares] = Fraction(sum(v * v for v in votes))
     ahead = sum(1 for v in votes if v > votes[own])
     tied = [c for c in range(C) if votes[c] == votes[own]]
-    for n in range(places.n_tops):
+    for n in range(1, places.n_tops):
         left = n + 1 - ahead
         if share:
             record[places.tops + n] = Fraction(min(max(left, 0), len(tied)), len(tied))
@@ -214,7 +217,7 @@ def one_vote_records(
         records[:, places.confident + 1], records[:, places.hits + 1] = everybody, right
     if places.squares >= 0:
         records[:, places.squares] = everybody
-    for n_first in range(1, places.n_tops + 1):
+    for n_first in range(2, places.n_tops + 1):
         # Of those without a vote, one place less is left.
         other = everybody - right
         if share:

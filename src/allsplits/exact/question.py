@@ -97,7 +97,9 @@ class Question:
     codes: NDArray[np.int32]
     n_classes: int
     targets: Floats
-    vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean", "ballot", "retrieval"]
+    vote: Literal[
+        "majority", "ranked", "mean", "weighted", "weighted mean", "bias", "ballot", "retrieval"
+    ]
     columns: list[Column]
     balanced: bool
     want_samples: bool

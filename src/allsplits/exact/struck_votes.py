@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.effort import majority_seconds
+from allsplits.exact.laws.bootstrap.mean import BootstrapErrors
 from allsplits.exact.laws.bootstrap.vote import BootstrapVote
 from allsplits.exact.laws.class_counts.draws import Pools
 from allsplits.exact.laws.class_counts.race import RaceVote
@@ -112,7 +113,8 @@ def struck_votes(question: Question) -> StruckVotes | None:
     if not has_voters(smaller):
         return None
     if kind == "draws with replacement":
-        return _bootstrap(smaller) if _one_law(question) else None
+        of_vote = _bootstrap_mean if question.vote == "mean" else _bootstrap
+        return of_vote(smaller) if _one_law(question) else None
     return _FIXED_SIZE[question.vote](smaller) if question.vote in _FIXED_SIZE else None
 
 
@@ -218,6 +220,16 @@ def _bootstrap(question: Question) -> StruckVotes:
         return Valued(vote(order, n_threads)[:, None])
 
     return StruckVotes(vote.depth, _weights(question), question.options.tol, right, vote.seconds())
+
+
+def _bootstrap_mean(question: Question) -> StruckVotes:
+    errors = BootstrapErrors.of(question)
+
+    def losses(order: NeighborOrder, gone: Codes, n_threads: int) -> Valued:
+        return Valued(-errors(order, n_threads)[:, None])
+
+    bound, seconds = errors.bound(question.options.tol), errors.seconds(question.n_samples)
+    return StruckVotes(errors.draws.depth, _weights(question), bound, losses, seconds, runs=False)
 
 
 def _weighted(question: Question) -> StruckVotes | None:

@@ -5,6 +5,7 @@ from allsplits.model_selection._calibration import Calibration
 from allsplits.model_selection._cmc_curve import cmc_curve
 from allsplits.model_selection._compare import Comparison, compare
 from allsplits.model_selection._curve import Curve
+from allsplits.model_selection._error_parts import ErrorParts
 from allsplits.model_selection._evaluate import evaluate
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import Interval
@@ -21,6 +22,7 @@ __all__ = [
     "Comparison",
     "CostMatrix",
     "Curve",
+    "ErrorParts",
     "Evaluation",
     "Interval",
     "KNeighborsClassifierCV",

@@ -89,7 +89,8 @@ class Calibration:
         """Draw the reliability curve; returns the matplotlib Axes."""
         from allsplits.plots._calibration import draw_calibration
 
-        return draw_calibration(self, ax)
+        drawn: Axes = draw_calibration(self, ax)
+        return drawn
 
     def __repr__(self) -> str:
         who = "the winner" if self.of_class is None else f"class {self.of_class}"

@@ -52,10 +52,13 @@ def evaluate(
         GroupShuffleSplit. Laws: FixedSize, ClassCounts, Episodes, Bernoulli, Bootstrap. All splits
         count equally, whatever the size of their test sets; under Bernoulli and Bootstrap all
         predictions do.
-    scoring : str, default=None
+    scoring : str, LogLoss, CostMatrix, or several in a list or dict, default=None
         "accuracy" (default for classifiers); "balanced_accuracy", in which classes count equally;
         "recall@R", which counts a sample as right if any of its R nearest training samples has its
-        class; "neg_mean_squared_error" (regressors).
+        class; "recall_of:CLASS"; "neg_log_loss", clipped as in scikit-learn, or "neg_log_loss+1"
+        and LogLoss(1), smoothed; "neg_brier_score"; "top_K_accuracy"; CostMatrix(costs);
+        "neg_mean_squared_error" (regressors). Several are computed in one pass: the first is the
+        `score`, and ``evaluation[name]`` any of them.
     groups : array-like of shape (n_samples,), default=None
         Groups that stay together, for the splitters that need them.
     X_test, y_test : array-like, default=None

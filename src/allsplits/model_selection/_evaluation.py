@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import log10
@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
-from allsplits._validation import check_choice, check_count, check_fraction, shown
-from allsplits.exact import ONLY_WINNERS, Ballots, BallotWants, ScoresWithout, SplitSpread
-from allsplits.exceptions import InvalidInputError, UnsupportedError
-from allsplits.model_selection._calibration import Calibration, calibrate
+from allsplits._validation import check_choice, check_count, check_fraction
+from allsplits.exact import Ballots, ScoresWithout, SplitSpread
+from allsplits.exceptions import UnsupportedError
 from allsplits.model_selection._interval import (
     METHODS,
     Interval,
@@ -25,6 +24,7 @@ from allsplits.model_selection._interval import (
     jackknife_variance,
     make_interval,
 )
+from allsplits.model_selection._many_scores import ManyScores
 from allsplits.model_selection._scoring import ignores_neighbors, in_digits
 from allsplits.orders import SearchReport
 from allsplits.splits import Law
@@ -48,7 +48,7 @@ def count_in_words(number: int) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(ManyScores):
     """The exact average over all splits, and what it is made of.
 
     Exactness removes the noise of *splitting*: another seed, more repeats or other folds cannot
@@ -159,103 +159,6 @@ class Evaluation:
         shares = np.nan_to_num(self.prediction_proba) * self.sample_weight[:, None]
         np.add.at(matrix, rows, shares)
         return matrix
-
-    @property
-    def scores(self) -> dict[str, float]:
-        """All scores by name, the first of which is `score`."""
-        return {name: self[name].score for name in self.names or (self.scoring,)}
-
-    def __getitem__(self, name: str) -> Evaluation:
-        """The evaluation of one of several scores: its bound, sample scores, interval and so on."""
-        names = self.names or (self.scoring,)
-        if name not in names:
-            raise InvalidInputError(
-                f"the scores here are {', '.join(map(repr, names))}; got {shown(name)}"
-            )
-        place = names.index(name)
-        return self.others[place - 1] if place else replace(self, others=(), names=())
-
-    def score_frame(
-        self, backend: str | None = None, *, confidence: float | None = None
-    ) -> DataFrame:
-        """One row per score, with its bound; with a `confidence` also its `interval`.
-
-        Intervals of accuracy, balanced accuracy and recall@R know what each sample does as a
-        neighbour; those of the other scores come from the sample scores alone, too narrow for few
-        neighbours (`Interval.method`, here "method").
-        """
-        names = self.names or (self.scoring,)
-        each = [self[name] for name in names]
-        columns: dict[str, Any] = {
-            "scoring": list(names),
-            "score": [one.score for one in each],
-            "error_bound": [one.error_bound for one in each],
-        }
-        if confidence is not None:
-            found = [one.interval(confidence) for one in each]
-            for end in ("low", "high", "method"):
-                columns[end] = [getattr(one, end) for one in found]
-        return make_frame(columns, backend)
-
-    @property
-    def recall_per_class(self) -> dict[Any, float]:
-        """How often samples of each class are right: the mean over the splits that test the class.
-
-        NaN for a class that is never tested. Each is `scoring="recall_of:CLASS"`.
-        """
-        if self.classes is None:
-            raise UnsupportedError(f"{self.scoring} has no classes to recall")
-        ballots = self._ballots_with(ONLY_WINNERS)
-        right, weight = ballots.recall
-        found = {}
-        for code, label in enumerate(self.classes.tolist()):
-            mine = (ballots.codes == code) & (weight != 0)
-            found[label] = float(np.sum((right * weight)[mine])) if mine.any() else float("nan")
-        return found
-
-    def calibration(self, *, n_bins: int | None = None, of_class: Any = None) -> Calibration:
-        """The reliability curve of the vote: how often a winner with v of k votes is right.
-
-        Expected shares and hits of every v are linear, so they are exact over all splits; their
-        `Calibration.ece` is the error of these averages, not the average error of single splits.
-
-        Parameters
-        ----------
-        n_bins : int, default=None
-            Equal bins of the share v/k; None keeps every number of votes apart.
-        of_class : object, default=None
-            One of two classes, whose share of the votes is looked at, as scikit-learn's
-            ``calibration_curve`` does; None is the winner's share, with any number of classes.
-
-        Returns
-        -------
-        Calibration
-
-        Examples
-        --------
-        >>> from allsplits import evaluate
-        >>> from sklearn.datasets import load_wine
-        >>> from sklearn.neighbors import KNeighborsClassifier
-        >>> X, y = load_wine(return_X_y=True)
-        >>> evaluate(KNeighborsClassifier(5), X, y).calibration()
-        Calibration(ECE=0.0... of the averages over all splits, 4 bins of the votes for the winner,
-        n_neighbors=5)
-        """
-        if self.classes is None:
-            raise UnsupportedError(f"{self.scoring} has no votes of classes to calibrate")
-        wants = BallotWants(own=True) if of_class is not None else BallotWants(confidence=True)
-        ballots = self._ballots_with(wants)
-        return calibrate(ballots, self.classes, n_bins=n_bins, of_class=of_class)
-
-    def _ballots_with(self, wants: BallotWants) -> Ballots:
-        """How the votes fall, those that are known or counted now."""
-        if self.ballots is not None and self.ballots.knows(wants):
-            return self.ballots
-        if self.task is None:
-            raise UnsupportedError(
-                "how votes fall needs what was evaluated: use the result of evaluate as it came"
-            )
-        return self.task.ballots(wants)
 
     def hardest(self, n: int = 10) -> NDArray[np.intp]:
         """Row numbers of the samples most often wrong, worst first.

@@ -48,7 +48,8 @@ def learning_curve(
     stratify : bool, default=False
         Take the same number of training samples ("shots") from each class.
     estimator, X, y and all others :
-        As in `evaluate`.
+        As in `evaluate`; of several scores the first is that of the curve, ``curve[name]`` is the
+        curve of another.
 
     Returns
     -------

@@ -138,7 +138,8 @@ class Brier:
         k, votes = ballots.k, np.arange(ballots.k + 1)
         one: Any = Fraction(1) if ballots.exact else 1.0
         loss = ballots.squares / (k * k) - 2 * (ballots.own @ votes) / k + one
-        return -loss / 2 if ballots.n_classes == 2 else -loss
+        found: Values = -loss / 2 if ballots.n_classes == 2 else -loss
+        return found
 
     def largest(self, k: int, n_classes: int) -> float:
         """Its three terms together, which round on their own."""
@@ -197,7 +198,7 @@ class CostMatrix:
     >>> X, y = load_iris(return_X_y=True)
     >>> missed = CostMatrix({(2, 1): 10, (1, 2): 1})
     >>> evaluate(KNeighborsClassifier(5), X, y, scoring=missed)
-    Evaluation(neg_cost=-0.2... ± ..., n_neighbors=5, exact over ... splits: ...)
+    Evaluation(neg_cost=-0.1... ± ..., n_neighbors=5, exact over ... splits: ...)
     """
 
     costs: Any

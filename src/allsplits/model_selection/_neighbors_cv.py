@@ -218,7 +218,7 @@ class KNeighborsClassifierCV(ClassifierMixin, _NeighborsCV):  # type: ignore[mis
         param_n_neighbors, param_weights, param_metric; mean_test_score, the mean over all splits;
         error_bound, by which it may be off; rank_test_score, one more than the number of candidates
         that are certainly better; could_be_best, whether its interval reaches the best guaranteed
-        score.
+        score. With several scores mean_test_NAME for each; the first one chooses.
     curve_ : Curve
         Exact scores of all numbers of neighbours, for the chosen weights and metric.
     curves_ : dict

@@ -34,11 +34,13 @@ from allsplits.exact import (
     ScoresWithout,
     SplitSpread,
     solve,
+    solve_together,
     solver_for,
 )
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._ballot_scores import score_ballots
 from allsplits.model_selection._curve import Curve
+from allsplits.model_selection._error_parts import ErrorParts, parts_of
 from allsplits.model_selection._estimator import VoteSettings, read_estimator, read_weights
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import Moves, SampleScores
@@ -214,6 +216,16 @@ class Task:
         if answer.ballots is None:
             raise AssertionError("ballots were asked for")
         return answer.ballots
+
+    def error_parts(self) -> ErrorParts:
+        """Bias and variance of the estimator's k."""
+        if not self.settings.regression or self.settings.weights is not None:
+            raise UnsupportedError(
+                "squared_error_parts is known of a KNeighborsRegressor with weights='uniform'"
+            )
+        question = replace(self.ask([self.column]), want_rows=True)
+        errors, bias = solve_together(self.neighbors, [question, replace(question, vote="bias")])
+        return parts_of(errors, bias, self.asked.row_names)
 
     def ballot_question(self, column: Column, wants: BallotWants) -> Question:
         """How the votes of a column fall."""

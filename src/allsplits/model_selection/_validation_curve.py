@@ -46,7 +46,8 @@ def validation_curve(
         scikit-learn's way to say the same: ``param_name="n_neighbors"``, the only parameter that
         varies here, and its values in place of `n_neighbors`.
     estimator, X, y, cv and all others :
-        As in `evaluate`; recall@R does not depend on n_neighbors and is refused.
+        As in `evaluate`; recall@R does not depend on n_neighbors and is refused. Of several
+        scores the first is that of the curve, ``curve[name]`` is the curve of another.
 
     Returns
     -------

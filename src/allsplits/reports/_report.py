@@ -11,10 +11,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits._files import write_file
 from allsplits._validation import check_count, check_fraction
-from allsplits.exact import RetrievalScore
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection import Curve, Evaluation
 from allsplits.model_selection._options import check_options
+from allsplits.model_selection._scoring import plain_score
 from allsplits.model_selection._task import Task
 from allsplits.reports._page import render
 from allsplits.reports._rows import Rows
@@ -161,7 +161,8 @@ def report(
             "X_test": X_test, "y_test": y_test,
         }  # fmt: skip
         _refuse_with_evaluation(given)
-        _check_score(evaluation_or_X.scoring)
+        # Its words are about how often samples are right.
+        plain_score(evaluation_or_X.scoring, regression=evaluation_or_X.classes is None)
         settings, again = read_again(evaluation_or_X, X, estimator, options)
         points = None if again is None else again.points
         if again is not None and again.test_set is not None:
@@ -201,14 +202,6 @@ def _refuse_with_evaluation(given: dict[str, Any]) -> None:
         raise InvalidInputError(
             f"{', '.join(wrong)} must not be given with an Evaluation, which is already computed; "
             "pass X and y instead of it"
-        )
-
-
-def _check_score(scoring: str) -> None:
-    if RetrievalScore.parse(scoring) is not None:
-        raise InvalidInputError(
-            "scoring (of the Evaluation) must be one of predictions, such as 'accuracy': a report "
-            f"says how often samples are right; got {scoring!r}, a score of retrieval"
         )
 
 

@@ -77,7 +77,7 @@ class _RankWork(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def fill_end_weights(draws, s, g, k, out):
+def weigh_ends(draws, s, g, k, out):
     """out[u] = W(u) for u < k; returns their sum."""
     n_draws = draws.n_draws
     inside = s / draws.n_candidates
@@ -200,7 +200,7 @@ def _untied_row(labels, k, share, draws, quadrature, work, wins):
         contenders = Contenders(present[:n_present], most, rows)
         for x in range(n_ranks):
             e = labels[s + x]
-            mass = fill_end_weights(draws, s + x, 1, k, lines.end_weights)
+            mass = weigh_ends(draws, s + x, 1, k, lines.end_weights)
             if n_present == 1:
                 wins[e, x] += mass
             else:
@@ -277,7 +277,7 @@ def bootstrap_scores(rows, start, stop, rule, draws, votes, out):
             present = met[:n_present]
             for column in range(len(ks)):
                 k = ks[column]
-                mass = fill_end_weights(draws, s, g, k, work.end_weights)
+                mass = weigh_ends(draws, s, g, k, work.end_weights)
                 if mass == 0.0:
                     continue
                 if n_present > 1:
@@ -311,7 +311,7 @@ def bootstrap_ranked(rows, start, stop, average, draws, ks, out):
             group_outside = 1.0 - g_own / g
             for column in range(len(ks)):
                 k = ks[column]
-                fill_end_weights(draws, s, g, k, end_weights)
+                weigh_ends(draws, s, g, k, end_weights)
                 for u in range(k):
                     miss = outside**u * group_outside ** (k - u)
                     out[i, column] += end_weights[u] * (1.0 - miss)

@@ -13,19 +13,21 @@ from allsplits.exact._kernels import group_end, poisson_row
 from allsplits.exact._kernels_around import LANES
 from allsplits.exact._kernels_ballots import (
     RankWork,
-    add_certain_votes,
+    add_only_class,
     add_ranked_wins,
     add_ranks,
+    fill_lanes,
     rank_work,
+    start_ranks,
 )
 from allsplits.exact._kernels_pair_ballots import PairWork, add_pair_ballot, pair_work
 from allsplits.exact.ballots import Places
 from allsplits.exact.kernel_types import Contenders, Quadrature, aligned_space
 from allsplits.exact.laws.bootstrap._kernels import (
     RankLines,
-    fill_end_weights,
     fill_rank,
     meet_ranks,
+    weigh_ends,
 )
 
 Integers = NDArray[np.int64]
@@ -62,20 +64,26 @@ def ballots_untied(rows, start, stop, draws, work, out):
     for i in range(start, stop):
         own = np.int64(rows.own[i])
         labels = rows.labels[rows.indptr[i] : rows.indptr[i] + draws.depth]
-        counts[:], most[:], class_rows[own], work.rank.wins[:] = 0, k, 0.0, 0.0
+        start_ranks(counts, work.rank)
+        for d in range(len(most)):
+            most[d] = k
+        for b in range(k + 1):
+            fill_lanes(0.0, class_rows[own, b])
         for s in range(0, len(labels), LANES):
             n_ranks = min(LANES, len(labels) - s)
             n_present = meet_ranks(labels, s, s + n_ranks, counts, present)
             contenders = Contenders(present[:n_present], most, class_rows)
             for x in range(n_ranks):
-                fill_end_weights(draws, s + x, 1, k, lines.end_weights)
+                weigh_ends(draws, s + x, 1, k, lines.end_weights)
                 fill_rank(x, s + x, labels[s + x], k, contenders, lines)
                 counts[labels[s + x]] += 1
             for m in range(n_present):
-                class_rows[present[m], :, n_ranks:] = 0.0
+                for b in range(k + 1):
+                    for x in range(n_ranks, LANES):
+                        class_rows[present[m], b, x] = 0.0
             # A class that was not met has no votes.
             if counts[own] == 0:
-                class_rows[own, 0] = 1.0
+                fill_lanes(1.0, class_rows[own, 0])
             add_ranks(own, contenders, work.rank, out[i])
         add_ranked_wins(own, work.rank, out[i])
 
@@ -85,7 +93,7 @@ def _add_group(own, s, g, draws, work, out):
     """Add the votes that end in a tie group of g items that follows s items."""
     places, pair, present = work.pair.places, work.pair.pair, work.contenders.present
     k, weights = places.k, work.lines.end_weights
-    mass = fill_end_weights(draws, s, g, k, weights)
+    mass = weigh_ends(draws, s, g, k, weights)
     if mass == 0.0:
         return
     n_present = np.int64(0)
@@ -94,9 +102,7 @@ def _add_group(own, s, g, draws, work, out):
             present[n_present] = d
             n_present += 1
     if n_present == 1:
-        work.contenders.most[:] = 0
-        work.contenders.most[present[0]] = k
-        add_certain_votes(own, work.contenders.most, work.pair.share, places, mass, out)
+        add_only_class(own, present[0], work.contenders.most, mass, work.rank.ballot, out)
         return
     theta, phi = k / (s + 1.0), k / (g + 1.0)
     for e in range(n_present + 1):
@@ -120,7 +126,8 @@ def ballots_tied(rows, start, stop, draws, work, out):
     """The same, averaged over the orders of tie groups."""
     for i in range(start, stop):
         own, position, s = np.int64(rows.own[i]), rows.indptr[i], np.int64(0)
-        work.counts[:] = 0
+        for d in range(len(work.counts)):
+            work.counts[d] = 0
         while s < draws.depth:
             end = group_end(rows.tied, position, rows.indptr[i + 1], True)
             for e in range(position, end):

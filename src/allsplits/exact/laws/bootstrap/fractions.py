@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from math import comb, factorial
+from typing import Any
 
 from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.question import Question
@@ -38,6 +39,38 @@ def _value(question: Question, order: NeighborOrder, row: int, k: int) -> Fracti
         before = {c: before.get(c, 0) + tied.get(c, 0) for c in before.keys() | tied.keys()}
         s += g
     return total
+
+
+def exact_errors(
+    question: Question, targets: list[Fraction], order: NeighborOrder, row: int
+) -> list[Fraction]:
+    """Minus the expected squared error of a row for each column."""
+    most = question.n_samples
+    groups = list(groups_of(order, row, question.options.average))
+    own = targets[order.sample_of(row)]
+    return [
+        -_error(question, targets, own, groups, min(column.k, most)) for column in question.columns
+    ]
+
+
+def _error(
+    question: Question, targets: list[Fraction], own: Fraction, groups: list[Any], k: int
+) -> Fraction:
+    s, L, Q, total = 0, Fraction(0), Fraction(0), Fraction(0)
+    for members in groups:
+        differences = [targets[j] - own for j in members.tolist()]
+        g = len(differences)
+        L_group = sum(differences, Fraction(0))
+        Q_group = sum((r * r for r in differences), Fraction(0))
+        m, q = (L / s, Q / s) if s else (Fraction(0), Fraction(0))
+        m_group, q_group = L_group / g, Q_group / g
+        for u in range(k):
+            i = k - u
+            squares = u * q + u * (u - 1) * m * m + i * q_group + i * (i - 1) * m_group * m_group
+            weight = ends_here(question.n_samples, question.n_candidates, s, g, k, u)
+            total += weight * (squares + 2 * u * i * m * m_group)
+        s, L, Q = s + g, L + L_group, Q + Q_group
+    return total / (k * k)
 
 
 def _right(

@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 CHEAPER = "fewer neighbours"
 
 
-def _depth(n_draws: int, n_candidates: int, k: int, tol: float) -> int:
+def needed_depth(n_draws: int, n_candidates: int, k: int, tol: float) -> int:
     """Shortest prefix that holds k draws with probability above 1 - tol."""
     lengths = np.arange(1, n_candidates + 1)
     missing = bdtr(k - 1, n_draws, lengths / n_candidates)
@@ -52,7 +52,7 @@ class BootstrapVote:
         n_draws, n_candidates = question.n_samples, question.n_candidates
         self.ks = np.array([min(column.k, n_draws) for column in question.columns])
         self.k_max = int(self.ks.max())
-        self.depth = _depth(n_draws, n_candidates, self.k_max, question.options.tol)
+        self.depth = needed_depth(n_draws, n_candidates, self.k_max, question.options.tol)
         self.draws = BootstrapDraws(n_draws, n_candidates, self.depth)
         self.quadrature = legendre_rules(self.k_max // 2 + 1 if question.options.share else 0)
 

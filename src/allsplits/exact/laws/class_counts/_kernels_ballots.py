@@ -11,9 +11,11 @@ from allsplits.exact._kernels import group_end
 from allsplits.exact._kernels_around import LANES
 from allsplits.exact._kernels_ballots import (
     add_ballot,
-    add_certain_votes,
+    add_only_class,
     add_ranked_wins,
     add_ranks,
+    fill_lanes,
+    start_ranks,
 )
 from allsplits.exact._kernels_ties import (
     choose_rule,
@@ -25,16 +27,8 @@ from allsplits.exact._kernels_ties import (
 from allsplits.exact._kernels_votes import finished_votes
 from allsplits.exact.kernel_types import Contenders
 from allsplits.exact.laws.class_counts._kernels_rows import choose_tables, is_pure
-from allsplits.exact.laws.class_counts._kernels_tied import Source, copy_to_lanes, fill_lanes
+from allsplits.exact.laws.class_counts._kernels_tied import Source, copy_to_lanes, fill_nodes
 from allsplits.exact.laws.class_counts._kernels_untied import copy_lines, fill_ranks, meet_ranks
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _all_own(own, k, votes, work, out):
-    """Nobody but `own` is near."""
-    for d in range(len(votes)):
-        votes[d] = k if d == own else 0
-    add_certain_votes(own, votes, work.share, work.places, 1.0, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -49,10 +43,13 @@ def ballots_untied(rows, start, stop, draws, vote, work, out):
         own, kind, here = np.int64(owns[i]), draws.kinds[i], out[i]
         first, row_end = indptr[i], indptr[i + 1]
         if is_pure(row_labels[first:row_end], tied[first:row_end], own, vote.depth, False):
-            _all_own(own, k, counts, work.ballot, here)
+            add_only_class(own, own, counts, 1.0, work.ballot, here)
             continue
         choose_tables(draws.table_of[kind], draws.own_table_of[kind], own, table_ids)
-        counts[:], met[:], class_rows[own, 0], work.wins[:] = 0, 0, 1.0, 0.0
+        start_ranks(counts, work)
+        fill_lanes(1.0, class_rows[own, 0])
+        for d in range(n_classes):
+            met[d] = 0
         row_end = min(row_end, first + vote.depth)
         k_low, n_blocks = vote.k_least, 0
         while first < row_end and k_low <= k:
@@ -88,7 +85,7 @@ def _add_group(own, contenders, members, draws, vote, tied_work, ballot, out):
                 group[d],
             )  # fmt: skip
             n_votes = min(most[d], vote.k_most) + 1
-            fill_lanes(
+            fill_nodes(
                 d, source, n_votes, members, nodes[:, :n_nodes], tied_work.row, class_rows[d]
             )
         add_ballot(own, contenders, np.int64(n_nodes * len(members)), ballot, out)
@@ -105,10 +102,10 @@ def ballots_tied(rows, start, stop, draws, vote, tied_work, ballot, out):
         choose_tables(draws.table_of[kind], draws.own_table_of[kind], own, table_ids)
         start_walk(walk)
         if is_pure(labels[position:row_end], tied[position:row_end], own, depth, True):
-            _all_own(own, k, walk.counts, ballot, out[i])
+            add_only_class(own, own, walk.counts, 1.0, ballot, out[i])
             continue
-        class_rows[own] = 0.0
-        class_rows[own, 0] = 1.0
+        for x in range(class_rows.shape[2]):
+            class_rows[own, 0, x] = 1.0
         k_low, n_present, n_groups = vote.k_least, np.int64(0), 0
         last = min(position + depth, row_end)
         while position < last and k_low <= k:

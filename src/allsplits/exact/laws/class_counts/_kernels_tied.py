@@ -78,7 +78,7 @@ def copy_to_lanes(row, n_votes, n_components, first, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def fill_lanes(d, source, n_votes, members, nodes, row, out):
+def fill_nodes(d, source, n_votes, members, nodes, row, out):
     """Vote rows of class d, one lane for each (time node, class of the next item, component).
 
     The weight of the node goes with the class that is drawn next. The rows end before n_votes.
@@ -135,7 +135,7 @@ def _score_group(own, contenders, members, k_low, draws, vote, work, out):
                 n_votes = min(reach.v_high + 1, n_votes)
             t = table_ids[d]
             source = Source(lines[starts[t] :], draws.remaining[t], pools[t], counts[d], group[d])
-            fill_lanes(d, source, n_votes, members, nodes[:, :n_nodes], work.row, class_rows[d])
+            fill_nodes(d, source, n_votes, members, nodes[:, :n_nodes], work.row, class_rows[d])
         add_lanes(own, contenders, reach, n_nodes * width, vote, work.win, out)
 
 

@@ -37,9 +37,14 @@ def solve_ballots(question: Question) -> Solver:
             "top_K_accuracy is not supported with Episodes, where one vote is cast: recall@R looks "
             "at the R nearest; ClassCounts takes any score when all classes are in every episode"
         )
+    if question.columns[0].k != 1:
+        raise UnsupportedError(
+            "scores of votes are supported with Episodes for n_neighbors=1; got "
+            f"n_neighbors={question.columns[0].k}. ClassCounts takes any n_neighbors when all "
+            "classes are in every episode"
+        )
     options = replace(question.options, exact=False)
     winners = replace(question, vote="majority", want_samples=True, options=options)
-    # Refuses more than one neighbour.
     solver = solve_episodes(winners)
     if question.options.exact:
         chances, depth = _vote_chances(question, law), question.n_candidates

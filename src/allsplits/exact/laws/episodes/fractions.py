@@ -5,7 +5,11 @@ from fractions import Fraction
 from itertools import combinations
 from math import comb
 
-from allsplits.exact.laws.class_counts.fractions import exact_class_right, exact_row
+from allsplits.exact.laws.class_counts.fractions import (
+    exact_class_ranked,
+    exact_class_right,
+    exact_row,
+)
 from allsplits.exact.question import Question
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder
@@ -29,7 +33,8 @@ def check_class_sets(n_classes: int, law: EpisodeLaw) -> int:
 def every_class_set(
     question: Question, law: EpisodeLaw
 ) -> Callable[[NeighborOrder, int], list[Fraction]]:
-    """P(right) of a row, by its order and number."""
+    """P(right) of a row for each column, by its order and number."""
+    value = exact_class_ranked if question.vote == "ranked" else exact_class_right
     codes, n_classes = question.codes, question.n_classes
     n_sets = check_class_sets(n_classes, law)
 
@@ -39,10 +44,11 @@ def every_class_set(
         held_out = 0 if law.outside else 1
         pools = [size - held_out * (c == y) for c, size in enumerate(law.class_sizes)]
         rest = [c for c in range(n_classes) if c != y]
-        total = Fraction(0)
+        totals = [Fraction(0)] * len(question.columns)
         for chosen in combinations(rest, law.n_way - 1):
             train = [law.k_shot if c == y or c in chosen else 0 for c in range(n_classes)]
-            total += exact_class_right(counted, pools, train, 1, question.options.share)
-        return [total / n_sets] * len(question.columns)
+            for c, column in enumerate(question.columns):
+                totals[c] += value(counted, pools, train, column.k, question.options.share)
+        return [total / n_sets for total in totals]
 
     return line

@@ -1,10 +1,14 @@
-"""Few-shot episodes with one nearest neighbour: the average over every episode.
+"""Few-shot episodes: the average over every episode.
 
-Cost: O(N · C · n_way) per query for the chance of every class, C classes; only the items of the
-query's own class matter if just the score is wanted.
+One nearest neighbour: O(N · C · n_way) per query for the chance of every class, C classes; only the
+items of the query's own class matter if just the score is wanted. More neighbours and recall@R go
+through every set of classes that an episode may have, each with the votes of class counts: the sets
+must be few.
 """
 
 from fractions import Fraction
+from itertools import combinations
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +17,7 @@ from allsplits._threads import map_row_ranges
 from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows, in_fractions
 from allsplits.exact.effort import episode_seconds
 from allsplits.exact.kernel_types import Rows, Rule
+from allsplits.exact.laws.class_counts.vote import ClassCountsVote
 from allsplits.exact.laws.episodes._kernels import EpisodeTables, score_episodes
 from allsplits.exact.laws.episodes.fractions import every_class_set
 from allsplits.exact.question import Question, neighbor_labels, own_rows
@@ -22,6 +27,9 @@ from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.splits import EpisodeLaw
 
 Floats = NDArray[np.float64]
+
+#: Sets of classes that are gone through for more than one neighbour.
+_MOST_CLASS_SETS = 2000
 
 
 def episode_weights(question: Question) -> list[Fraction]:
@@ -68,14 +76,9 @@ def _episode_tables(law: EpisodeLaw) -> EpisodeTables:
 
 
 def solve_episodes(question: Question) -> Solver:
-    """1-NN over all episodes."""
+    """Equal votes, or recall@R, over all episodes."""
     law: EpisodeLaw = question.columns[0].law
-    if any(column.k != 1 for column in question.columns):
-        raise UnsupportedError(
-            "Episodes are supported for n_neighbors=1; "
-            f"got n_neighbors={max(column.k for column in question.columns)}. ClassCounts takes "
-            "any n_neighbors when all classes are in every episode"
-        )
+    nearest = question.vote == "majority" and all(column.k == 1 for column in question.columns)
     if question.options.exact:
         return in_fractions(
             question,
@@ -83,6 +86,11 @@ def solve_episodes(question: Question) -> Solver:
             question.n_candidates,
             episode_weights(question),
         )
+    return _solve_nearest(question, law) if nearest else _solve_class_sets(question, law)
+
+
+def _solve_nearest(question: Question, law: EpisodeLaw) -> Solver:
+    """1-NN: all sets of classes at once."""
     vote = _EpisodeVote(question, law)
 
     def finish(values: Floats) -> Answer:
@@ -95,3 +103,35 @@ def solve_episodes(question: Question) -> Solver:
     depth = question.n_candidates
     seconds = episode_seconds(question.n_questions, depth, question.n_classes, law.n_way)
     return Solver(depth, vote, FromRows(question, finish), seconds)
+
+
+def _solve_class_sets(question: Question, law: EpisodeLaw) -> Solver:
+    """The mean over the sets of classes that have the query's own, each with its class counts."""
+    n_sets = comb(question.n_classes, law.n_way)
+    if n_sets > _MOST_CLASS_SETS:
+        raise UnsupportedError(
+            f"n_neighbors (or R) must be 1 for {law} of {question.n_classes} classes: more goes "
+            f"through every set of classes, {n_sets:,} of them here, and at most "
+            f"{_MOST_CLASS_SETS:,} are supported. Use fewer classes, or ClassCounts, which has all "
+            "of them in every training set"
+        )
+    sets = list(combinations(range(question.n_classes), law.n_way))
+    there = np.zeros((len(sets), question.n_classes), dtype=np.int64)
+    for line, chosen in zip(there, sets, strict=True):
+        line[list(chosen)] = 1
+    vote = ClassCountsVote(question, [tuple(line) for line in (law.k_shot * there).tolist()])
+    shares = there / there.sum(axis=0)
+
+    def part(order: NeighborOrder, n_threads: int) -> Floats:
+        own = question.codes[own_rows(order)]
+        values = vote.values(order, n_threads)
+        mean: Floats = np.einsum("ipc,pi->ic", values, shares[:, own])
+        return mean
+
+    def finish(values: Floats) -> Answer:
+        weight = np.array([float(w) for w in episode_weights(question)])
+        bound = 1.25 * question.options.tol + vote.rounding + len(sets) * UNIT_ROUNDOFF
+        return answer_from_rows(question, values, weight, bound)
+
+    cheaper = "fewer classes, fewer neighbours or fewer samples"
+    return Solver(vote.depth, part, FromRows(question, finish), vote.seconds(), cheaper)

@@ -14,12 +14,14 @@ from allsplits.exact._kernels import binomial_row, group_end, tie_weights
 from allsplits.exact._kernels_around import LANES
 from allsplits.exact._kernels_ballots import (
     RankWork,
-    add_certain_votes,
+    add_only_class,
     add_ranked_wins,
     add_ranks,
+    fill_lanes,
     rank_work,
+    start_ranks,
 )
-from allsplits.exact._kernels_pair_ballots import PairWork, add_pair_ballot, pair_work
+from allsplits.exact._kernels_pair_ballots import add_pair_ballot
 from allsplits.exact.ballots import Places
 from allsplits.exact.kernel_types import Contenders, Quadrature, aligned_space
 
@@ -39,7 +41,7 @@ class PrefixWork(NamedTuple):
         What these count.
     contenders : Contenders
         Space for their votes.
-    rank, pair : RankWork, PairWork
+    rank : RankWork
     """
 
     prefix: Integers
@@ -48,7 +50,6 @@ class PrefixWork(NamedTuple):
     scales: NDArray[np.float64]
     contenders: Contenders
     rank: RankWork
-    pair: PairWork
 
 
 def prefix_work(places: Places, share: bool, quadrature: Quadrature) -> PrefixWork:
@@ -58,16 +59,17 @@ def prefix_work(places: Places, share: bool, quadrature: Quadrature) -> PrefixWo
     return PrefixWork(
         prefix, group, np.zeros((C, LANES), np.int64), np.zeros(LANES),
         Contenders(present, most, aligned_space(C, places.k + 1, LANES)),
-        rank_work(places, share, quadrature), pair_work(places, share, quadrature),
+        rank_work(places, share, quadrature),
     )  # fmt: skip
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _list_present(counts, k, present, most):
+def _list_present(taken, x, k, present, most):
+    """The classes in the x-th of the prefixes that wait, and their votes at most."""
     n_present = np.int64(0)
-    for d in range(len(counts)):
-        most[d] = min(counts[d], k)
-        if counts[d] > 0:
+    for d in range(len(taken)):
+        most[d] = min(taken[d, x], k)
+        if taken[d, x] > 0:
             present[n_present] = d
             n_present += 1
     return n_present
@@ -77,16 +79,14 @@ def _list_present(counts, k, present, most):
 def _take_votes(own, n_waiting, table, work, out):
     """Add the records of the prefixes that wait."""
     present, most, rows = work.contenders
-    places, share, k = work.rank.ballot.places, work.rank.ballot.share, work.rank.ballot.places.k
-    n_present = _list_present(work.taken[:, n_waiting - 1], k, present, most)
+    k = work.rank.ballot.places.k
+    n_present = _list_present(work.taken, n_waiting - 1, k, present, most)
     if n_present == 1:
         # Whatever is drawn, all voters are of this class.
         total = 0.0
         for x in range(n_waiting):
             total += work.scales[x] * table[work.taken[present[0], x], k]
-        most[:] = 0
-        most[present[0]] = k
-        add_certain_votes(own, most, share, places, total, out)
+        add_only_class(own, present[0], most, total, work.rank.ballot, out)
         return
     for m in range(n_present):
         d = present[m]
@@ -95,7 +95,7 @@ def _take_votes(own, n_waiting, table, work, out):
                 scale = 1.0 if m > 0 else (work.scales[x] if x < n_waiting else 0.0)
                 rows[d, b, x] = scale * table[work.taken[d, x], b] if x < n_waiting else 0.0
     if work.taken[own, n_waiting - 1] == 0:
-        rows[own, 0, :] = 1.0
+        fill_lanes(1.0, rows[own, 0])
     add_ranks(own, Contenders(present[:n_present], most, rows), work.rank, out)
 
 
@@ -109,10 +109,10 @@ def _wait(n_waiting, j, columns, table, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_group(own, s, g, columns, table, work, out):
+def _add_group(own, s, g, columns, table, work, ties, out):
     """Add the prefixes that end inside a tie group of g items that follows s items."""
-    places, pair = work.pair.places, work.pair.pair
-    k, depth = places.k, columns.masses.shape[1] - 1
+    pair = ties.pair
+    k, depth = ties.places.k, columns.masses.shape[1] - 1
     phi = k / (k + g + 1.0)
     group_row = pair.group_rows[0]
     binomial_row(g, min(k, g), phi, group_row)
@@ -129,7 +129,7 @@ def _add_group(own, s, g, columns, table, work, out):
             _fill_pair(n_present, n, tied, s, g, phi, table, pair)
             n_present += 1
     _fill_pair(n_present, np.int64(0), np.int64(0), s, g, phi, table, pair)
-    add_pair_ballot(own, present[:n_present], work.pair, out)
+    add_pair_ballot(own, present[:n_present], ties, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -144,28 +144,39 @@ def _fill_pair(e, n, tied, s, g, phi, table, pair):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _meet(labels, work):
-    """Count a tie group; returns whether it holds several classes."""
+def _take_group(own, s, labels, columns, table, work, ties, out):
+    """Count a tie group, and take its votes if it holds several classes; returns whether it does.
+
+    One class is one prefix after the other.
+    """
     mixed = False
     for d in labels:
         work.group[d] += 1
         mixed = mixed or d != labels[0]
+    if mixed:
+        _add_group(own, s, len(labels), columns, table, work, ties, out)
     return mixed
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def ballots_of_prefixes(rows, start, stop, average, columns, table, work, out):
-    """out[i]: the record of row i for the only column."""
+def ballots_of_prefixes(rows, start, stop, columns, table, work, ties, out):
+    """out[i]: the record of row i for the only column.
+
+    Where no distances are tied, `ties` is None, and what only tie groups need is not compiled.
+    """
     depth, k_high = columns.masses.shape[1] - 1, columns.k_high
     for i in range(start, stop):
         own, position, s = np.int64(rows.own[i]), rows.indptr[i], np.int64(0)
-        work.prefix[:], work.rank.wins[:], n_waiting = 0, 0.0, 0
+        start_ranks(work.prefix, work.rank)
+        n_waiting = 0
         while s < depth:
-            end = group_end(rows.tied, position, rows.indptr[i + 1], average)
+            end = position + 1
+            if ties is not None:
+                end = group_end(rows.tied, position, rows.indptr[i + 1], True)
             labels = rows.labels[position:end]
-            mixed = _meet(labels, work)
-            if mixed:
-                _add_group(own, s, len(labels), columns, table, work, out[i])
+            mixed = False
+            if ties is not None:
+                mixed = _take_group(own, s, labels, columns, table, work, ties, out[i])
             for e in range(len(labels)):
                 work.prefix[labels[e]] += 1
                 work.group[labels[e]] = 0

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits.exact._kernels_pair_ballots import pair_work
 from allsplits.exact.answer import Solver
 from allsplits.exact.ballot_answer import (
     VoteChances,
@@ -62,13 +63,16 @@ class PrefixBallots:
         if self.options.average:
             rows, _, place = distinct_rows(rows, np.zeros_like(rows.own))
         out = np.zeros((len(rows.own), self.places.width))
+        has_ties = self.options.average and bool(rows.tied.any())
 
         def run(start: int, stop: int) -> None:
             work = prefix_work(self.places, self.options.share, self.quadrature)
+            ties = None
+            if has_ties:
+                ties = pair_work(self.places, self.options.share, self.quadrature)
             ballots_of_prefixes(
-                rows, start, stop, self.options.average, self.prefixes.columns, self.table.values,
-                work, out,
-            )  # fmt: skip
+                rows, start, stop, self.prefixes.columns, self.table.values, work, ties, out
+            )
 
         # What ties cost is seen from the first rows; the first block speaks for the others.
         foreseen = is_long(self.seconds, n_threads) or not self.question.is_first(order)

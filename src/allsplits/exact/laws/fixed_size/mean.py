@@ -29,15 +29,23 @@ class MeanErrors:
     prefixes: Prefixes
     average: bool
 
-    def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
-        """Errors of the rows of a block."""
+    @property
+    def windows(self) -> Windows:
+        """The prefixes that matter to each column."""
         prefixes = self.prefixes
         active = prefixes.masses > 0
         last = prefixes.depth - np.argmax(active[:, ::-1], axis=1)
-        windows = Windows(prefixes.ks, prefixes.masses, np.argmax(active, axis=1), last)
+        return Windows(prefixes.ks, prefixes.masses, np.argmax(active, axis=1), last)
+
+    def rows(self, order: NeighborOrder) -> TargetRows:
+        """The rows of a block, with targets instead of neighbours."""
         targets, own = self.targets[order.flat_indices], self.targets[own_rows(order)]
-        rows = TargetRows(order.indptr, targets, order.tied, own)
-        out = np.zeros((order.n_samples, len(prefixes.ks)))
+        return TargetRows(order.indptr, targets, order.tied, own)
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
+        """Errors of the rows of a block."""
+        rows, windows = self.rows(order), self.windows
+        out = np.zeros((order.n_samples, len(self.prefixes.ks)))
         map_row_ranges(
             lambda start, stop: squared_errors(rows, start, stop, self.average, windows, out),
             order.n_samples,

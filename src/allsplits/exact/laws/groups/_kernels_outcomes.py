@@ -23,13 +23,13 @@ from allsplits.exact.kernel_types import Contenders, Quadrature, Reach, WinWork
 class VoteRule(NamedTuple):
     """Whether every class is asked for, any of the R nearest suffices, tied classes share.
 
-    Where `places` have a width, records of the votes are asked for.
+    `places` are those of a record, where records of the votes are asked for, or None.
     """
 
     every_class: bool
     ranked: bool
     share: bool
-    places: Places
+    places: Places | None
 
 
 class Ballot(NamedTuple):
@@ -48,7 +48,7 @@ class TieWork(NamedTuple):
     contenders: Contenders
     win: WinWork
     quadrature: Quadrature
-    record: BallotWork
+    record: BallotWork | None
 
 
 def tie_work(n_classes: int, k_max: int, quadrature: Quadrature, rule: VoteRule) -> TieWork:
@@ -57,7 +57,9 @@ def tie_work(n_classes: int, k_max: int, quadrature: Quadrature, rule: VoteRule)
     contenders = Contenders(present, most, np.zeros((n_classes, k_max + 1, 1)))
     free, poly, wins = np.empty((3, k_max + 1, 1))
     win = WinWork(free, poly, np.empty(n_classes, np.bool_), wins)
-    record = ballot_work(rule.places, rule.share, quadrature, 1)
+    record = None
+    if rule.places is not None:
+        record = ballot_work(rule.places, rule.share, quadrature, 1)
     return TieWork(tied, contenders, win, quadrature, record)
 
 
@@ -72,13 +74,35 @@ def choose(n, k):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _record_certain(own, votes, share, places, weight, out):
+    """Add to a record, if one is asked for; if not, this is not compiled."""
+    if places is None:
+        return False
+    add_certain_votes(own, votes, share, places, weight, out)
+    return True
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _record_tied(own, contenders, without, scale, record, out):
+    """The same for a vote that ends in a tie group; `without`: `own` has no votes there."""
+    if record is None:
+        return False
+    first = contenders.present[0]
+    for b in range(contenders.rows.shape[1]):
+        contenders.rows[first, b, 0] *= scale
+    if without:
+        contenders.most[own], contenders.rows[own, 0, 0] = 0, 1.0
+    add_ballot(own, contenders, np.int64(1), record, out)
+    return True
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def add_certain(own, votes, rule, weight, out, column):
     """Add the outcome of a vote whose voters are known."""
     if rule.ranked:
         out[column] += weight if votes[own] > 0 else 0.0
         return
-    if rule.places.width > 0:
-        add_certain_votes(own, votes, rule.share, rule.places, weight, out)
+    if _record_certain(own, votes, rule.share, rule.places, weight, out):
         return
     most, n_winners, winner = np.int64(0), 0, np.int64(0)
     for d in range(len(votes)):
@@ -124,11 +148,7 @@ def add_tie_group(column, k, own, branch_votes, rule, weight, work, out):
         return
     contenders = _list_voters(votes, k, work)
     scale = weight / choose(t, i)
-    if rule.places.width > 0:
-        if votes[own] + work.tied[own] == 0:
-            contenders.most[own], contenders.rows[own, 0, 0] = 0, 1.0
-        contenders.rows[contenders.present[0]] *= scale
-        add_ballot(own, contenders, np.int64(1), work.record, out)
+    if _record_tied(own, contenders, votes[own] + work.tied[own] == 0, scale, work.record, out):
         return
     for target in contenders.present:
         if rule.every_class or target == own:

@@ -52,13 +52,12 @@ class GroupVote:
         if question.outside:
             outsiders = np.full(question.n_questions, n_groups, dtype=law.groups.dtype)
             self.groups, sizes = np.append(law.groups, outsiders), np.append(sizes, 1)
-        options, self.places = question.options, question.places
-        if question.vote != "ballot":
-            self.places = self.places._replace(width=0)
-        self.width = self.places.width or question.width
+        options = question.options
+        places = question.places if question.vote == "ballot" else None
+        self.width = question.width if places is None else places.width
         self.quadrature = legendre_rules(self.k_max // 2 + 1 if options.share else 0)
         ranked = question.vote == "ranked"
-        rule = VoteRule(question.wants_classes, ranked, options.share, self.places)
+        rule = VoteRule(question.wants_classes, ranked, options.share, places)
         self.ballot = Ballot(rule, ks, self.k_max, question.n_classes)
         self.draws = GroupDraws(
             sizes, law.n_train, max(law.n_test, 1), self.depth, options.average, self.constant,
