@@ -40,12 +40,12 @@ _OFFERED = {
     "model_selection": (
         "Audit Calibration Comparison CostMatrix Curve ErrorParts Evaluation Interval "
         "KNeighborsClassifierCV KNeighborsRegressorCV LogLoss Standings audit_split cmc_curve "
-        "compare evaluate learning_curve validation_curve"
+        "compare evaluate learning_curve retrieval_curve validation_curve"
     ),
     "orders": "NeighborOrder SearchReport order_from_graph order_from_index order_neighbors",
     "plots": (
         "CMCCurveDisplay ComparisonDisplay ConfusionMatrixDisplay DecisionMapDisplay "
-        "LearningCurveDisplay SampleDifficultyDisplay ValidationCurveDisplay"
+        "LearningCurveDisplay RetrievalCurveDisplay SampleDifficultyDisplay ValidationCurveDisplay"
     ),
     "prototypes": (
         "CondensedReduced FastCondensed GreedyClassQuery IncrementalHistory "

@@ -6,9 +6,10 @@
     ├── InvalidTypeError  (TypeError)      a parameter is of the wrong kind
     └── MissingExtraError (ImportError)    an optional dependency is not installed
 
-Messages name the parameter, what is allowed and what was given. Two warnings have classes of their
-own, so that they can be silenced or made errors: LongRunWarning, before a run of over a minute, and
-UnknownClassWarning, for test samples whose class no reference has.
+Messages name the parameter, what is allowed and what was given. Three warnings have classes of
+their own, so that they can be silenced or made errors: LongRunWarning, before a run of over a
+minute, UnknownClassWarning, for test samples whose class no reference has, and
+NothingRelevantWarning, for queries that find nothing relevant in any gallery.
 """
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "InvalidTypeError",
     "LongRunWarning",
     "MissingExtraError",
+    "NothingRelevantWarning",
     "UnknownClassWarning",
     "UnsupportedError",
 ]
@@ -48,3 +50,7 @@ class LongRunWarning(UserWarning):
 
 class UnknownClassWarning(UserWarning):
     """A fixed test set has classes that no reference has: such samples are counted as wrong."""
+
+
+class NothingRelevantWarning(UserWarning):
+    """No gallery can hold an item of the class of some queries: they score 0."""

@@ -120,7 +120,8 @@ Scoring = Annotated[
     typer.Option(
         metavar="NAME",
         help="accuracy, balanced_accuracy, or recall@R: right if one of the R nearest has the "
-        "class.",
+        "class. evaluate and curve also know scores of retrieval: map@r, map, mrr, ndcg, "
+        "r_precision, precision@k, item_recall@k, …",
     ),
 ]
 Scores = Annotated[

@@ -1,8 +1,8 @@
-"""`allsplits curve`: the learning curve, exact at every size."""
+"""`allsplits curve`: the learning curve, exact at every size, or retrieval at every cut-off."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,16 +11,19 @@ from allsplits.cli import _options as options
 from allsplits.cli._command import reads_table
 from allsplits.cli._load import Labelled, Source
 from allsplits.cli._model import Model
-from allsplits.cli._parse import parse_cv, parse_sizes
+from allsplits.cli._parse import parse_cv, parse_numbers, parse_sizes
 from allsplits.cli._screen import Screen, Table, bar
 from allsplits.cli._target import TargetKind
 from allsplits.cli._test_file import TestFile, load_with_test
 from allsplits.cli._write import check_table_output, write_table
+from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from allsplits.model_selection import Curve
 
 _MOST_LINES = 20
+#: Scores that have a cut-off, as users write them.
+_WITH_RANKS = ("precision@k", "item_recall@k", "ndcg@k", "mrr@k", "recall@R")
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,8 @@ class Wanted:
     output: str | None = None
     json: bool = False
     test: TestFile | None = None
+    ranks: str | None = None
+    cv: str | None = None
 
 
 @reads_table("row_names")
@@ -53,6 +58,22 @@ def curve(
     per_class: Annotated[
         bool, typer.Option("--per-class", help="Sizes count the rows of each class (shots).")
     ] = False,
+    ranks: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBERS",
+            help="Cut-offs 1,5,10 or 1-50, in place of sizes: a score of retrieval at each "
+            "(--scoring precision@k, item_recall@k, ndcg@k, mrr@k or recall@R).",
+        ),
+    ] = None,
+    cv: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WAY",
+            help="With --ranks, the galleries to average over: shots:5 (of each class), size:100, "
+            "and all others of `evaluate`. Default: all other rows.",
+        ),
+    ] = None,
     test: options.Test = None,
     test_labels: options.TestLabels = None,
     scoring: options.Scores = None,
@@ -66,10 +87,10 @@ def curve(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Show the score for every size of the training set.
+    """Show the score for every size of the training set, or retrieval at every cut-off.
 
     Each point is the average over all training sets of that size. Would more data help? See whether
-    the curve still rises at its end.
+    the curve still rises at its end. With --ranks each point is the average over all galleries.
 
     \b
     Examples:
@@ -79,9 +100,10 @@ def curve(
       allsplits curve flowers.csv -t species --scoring accuracy,neg_log_loss+1
       allsplits curve flowers.csv -t species --output curve.csv
       allsplits curve train.npz -t y --test test.npz --per-class --sizes 8,16
+      allsplits curve faces.npz -t y --ranks 1-20 --scoring precision@k --cv shots:5
     """
     tested = TestFile.given(source, test, test_labels)
-    wanted = Wanted(k, sizes, per_class, task, output, json, tested)
+    wanted = Wanted(k, sizes, per_class, task, output, json, tested, ranks, cv)
     run_curve(screen, source, Model(metric, weights, p, scoring), wanted)
 
 
@@ -89,11 +111,29 @@ def run_curve(screen: Screen, source: Source, model: Model, wanted: Wanted) -> N
     """Everything after the options are read."""
     k, output = wanted.k, wanted.output
     sizes = None if wanted.sizes is None else parse_sizes("--sizes", wanted.sizes)
+    ranks = None if wanted.ranks is None else parse_numbers("--ranks", wanted.ranks)
+    if ranks is not None:
+        model = _at_ranks(model, wanted)
+    elif wanted.cv is not None:
+        raise InvalidInputError(
+            "--cv goes with --ranks, as galleries; training sets of a learning curve are all of "
+            "each size"
+        )
     check_table_output("--output", output, source.file, source.labels)
-    labelled = load_with_test(screen, source, wanted.kind, wanted.test, metric=model.metric)
-    task = model.task(screen, labelled, parse_cv("loo"), k, every_score=True)
+    way = parse_cv(wanted.cv)
+    labelled = load_with_test(
+        screen, source, wanted.kind, wanted.test, metric=model.metric,
+        groups=way.column if way else None,
+    )  # fmt: skip
+    if way is None:
+        whole = ranks is not None and wanted.test is not None
+        way = parse_cv(f"size:{len(labelled.y)}" if whole else "loo")
+    task = model.task(screen, labelled, way, k, every_score=True)
     with screen.noting(labelled.data.notes):
-        found = task.over_sizes(sizes, stratify=wanted.per_class)
+        if ranks is not None:
+            found = task.over_ranks(ranks)
+        else:
+            found = task.over_sizes(sizes, stratify=wanted.per_class)
     screen.note(*labelled.data.notes)
     if output is not None:
         _write(found, output)
@@ -105,6 +145,19 @@ def run_curve(screen: Screen, source: Source, model: Model, wanted: Wanted) -> N
         screen.print(_table(found, k))
     if output not in (None, "-"):
         screen.note(f"{len(found.x):,} points written to {output}")
+
+
+def _at_ranks(model: Model, wanted: Wanted) -> Model:
+    """The model with a score that has cut-offs."""
+    if wanted.sizes is not None or wanted.per_class:
+        raise InvalidInputError("--ranks and --sizes (or --per-class) are two curves: choose one")
+    scoring = model.scoring or _WITH_RANKS[0]
+    if scoring not in _WITH_RANKS:
+        raise InvalidInputError(
+            f"--scoring must be one of {', '.join(_WITH_RANKS)} with --ranks, which are the k; got "
+            f"{scoring!r}"
+        )
+    return replace(model, scoring=scoring.replace("@k", "@1").replace("@R", "@1"))
 
 
 def _write(found: Curve, output: str) -> None:
@@ -139,8 +192,10 @@ def _table(found: Curve, k: int) -> Table:
     if len(shown) > _MOST_LINES:
         wanted = np.geomspace(found.x[0], found.x[-1], _MOST_LINES)
         shown = sorted({int(np.abs(found.x - size).argmin()) for size in wanted})
-    unit = "rows of each class" if found.parameter == "shots" else "training rows"
+    unit = {"shots": "rows of each class", "rank": "rank"}.get(found.parameter, "training rows")
     title = f"Learning curve, k = {k}: {len(shown)} of {len(found.x):,} sizes"
+    if found.parameter == "rank":
+        title = f"Retrieval over all galleries: {len(shown)} of {len(found.x):,} ranks"
     others = found.names[1:]
     numbers = range(1 + 1 + len(others))
     table = Table(title, (unit, found.scoring, *others, ""), right=tuple(numbers))

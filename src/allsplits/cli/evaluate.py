@@ -90,6 +90,7 @@ def evaluate(
       allsplits evaluate flowers.csv -t species --k 1-15 --cv lpo:10
       allsplits evaluate scans.parquet -t finding --cv groups:patient --standardize
       allsplits evaluate faces.npz -t y --scoring recall@5 --cv shots:1
+      allsplits evaluate faces.npz -t y --scoring map@r --cv shots:5
       allsplits evaluate flowers.csv -t species --scoring neg_log_loss+1,accuracy,top_2_accuracy
       allsplits evaluate prices.csv -t price --one-hot district --report prices.html
       allsplits evaluate train.npz -t y --test test.npz --cv shots:8
@@ -144,7 +145,7 @@ def _choose(task: Task, ks: list[int] | None, notes: list[str]) -> tuple[Task, C
         ks = list(range(1, min(_DEFAULT_LARGEST, task.law.smallest_training_set) + 1))
         if task.law.kind == "episodes":
             ks = [1]  # as most benchmarks have it; more go through every set of classes
-    if len(ks) == 1 or task.scoring.rank is not None:
+    if len(ks) == 1 or task.scoring.ignores_neighbors:
         return task.with_neighbors(ks[0]), None
     task.neighbors.expect()
     curve = task.with_score(task.scoring).over_neighbors(ks)
@@ -173,7 +174,9 @@ def _show(
 
 
 def _answer(best: Evaluation) -> str:
-    k = "" if best.scoring.startswith("recall@") else f" with k = {best.n_neighbors}"
+    from allsplits.model_selection._scoring import ignores_neighbors
+
+    k = "" if ignores_neighbors(best.scoring) else f" with k = {best.n_neighbors}"
     interval = best.interval()
     bound = "Rounding" if best.error_bound < 1e-9 else "Weighted votes are enclosed, not counted"
     sets, noise = "splits", "this data set"
@@ -206,6 +209,8 @@ def _spread(best: Evaluation) -> str:
 
 
 def _score_name(scoring: str) -> str:
+    if scoring in ("map", "map@r", "mrr", "ndcg"):
+        return scoring.upper()
     start, name = ("Negative ", scoring[4:]) if scoring.startswith("neg_") else ("", scoring)
     name = name if name.startswith("recall_of:") else name.replace("_", " ")
     return f"{start}{name}" if start else name[:1].upper() + name[1:]

@@ -7,6 +7,7 @@ from allsplits.exact.masses import Column
 from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.pairs.result import GivenSplit, SplitSpread
 from allsplits.exact.question import Exclusion, Options, Question
+from allsplits.exact.retrieval.scores import RetrievalScore
 from allsplits.exact.solve import SUPPORTED, solve, solve_together, solver_for
 from allsplits.exact.voters import Voters
 from allsplits.exact.weighted.weights import VoteWeights
@@ -23,6 +24,7 @@ __all__ = [
     "Neighbors",
     "Options",
     "Question",
+    "RetrievalScore",
     "ScoresWithout",
     "SplitSpread",
     "VoteWeights",

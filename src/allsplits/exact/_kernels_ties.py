@@ -17,7 +17,7 @@ SHORT_GROUP = 32
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _binomial_window(n, time):
+def binomial_window(n, time):
     """(first, last, weight of first): the numbers of successes that matter, the likeliest has 1."""
     odds = time / (1.0 - time)
     likeliest = min(np.int64((n + 1) * time), n)
@@ -43,7 +43,7 @@ def row_before(table, n, tied, time, width, out):
     for x in range(width):
         out[x] = 0.0
     odds = time / (1.0 - time)
-    first, last, weight = _binomial_window(tied, time)
+    first, last, weight = binomial_window(tied, time)
     total = 0.0
     for d in range(first, last + 1):
         total += weight
@@ -63,7 +63,7 @@ def row_next(table, remaining, pool, n, tied, time, width, out):
     for x in range(width):
         out[x] = 0.0
     odds = time / (1.0 - time)
-    first, last, weight = _binomial_window(tied - 1, time)
+    first, last, weight = binomial_window(tied - 1, time)
     total = 0.0
     for d in range(first, last + 1):
         total += weight
@@ -89,7 +89,7 @@ def _silent(pool, drawn, n, passed):
 def survive_tied(pool, drawn, n, tied, time):
     """P(no training item among `tied` more items before the time | none so far)."""
     odds = time / (1.0 - time)
-    first, last, weight = _binomial_window(tied, time)
+    first, last, weight = binomial_window(tied, time)
     silent = _silent(pool, drawn, n, first)
     value, total = 0.0, 0.0
     for d in range(first, last + 1):
@@ -106,7 +106,7 @@ def survive_tied(pool, drawn, n, tied, time):
 def first_tied(pool, drawn, n, tied, time):
     """P(density) that the first training item of the class is tied and comes at this time."""
     odds = time / (1.0 - time)
-    first, last, weight = _binomial_window(tied - 1, time)
+    first, last, weight = binomial_window(tied - 1, time)
     silent = _silent(pool, drawn, n, first)
     value, total = 0.0, 0.0
     for d in range(first, last + 1):

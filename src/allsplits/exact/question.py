@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from allsplits.exact.ballots import ONLY_WINNERS, BallotWants, Places
 from allsplits.exact.masses import Column
+from allsplits.exact.retrieval.scores import RetrievalScore
 from allsplits.exact.weighted.weights import VoteWeights
 from allsplits.orders import NeighborOrder
 
@@ -85,7 +86,8 @@ class Question:
     With `balanced`, classes count equally in the score instead of samples. `codes` (classification)
     or `targets` (regression) is empty where it does not apply. `want_samples` asks for all that is
     known of each sample, in one column; `want_rows` for its score in each column; `wants` for how
-    its votes fall (the vote is "ballot"), in one column.
+    its votes fall (the vote is "ballot"), in one column. `retrieval` is the score of a gallery
+    (then the columns' k are its cut-offs).
 
     The questions are the samples themselves, each answered by the others, or points from outside
     (the law says which). Those are numbered after the samples, in `codes`, in `targets`, in the
@@ -95,7 +97,9 @@ class Question:
     codes: NDArray[np.int32]
     n_classes: int
     targets: Floats
-    vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean", "bias", "ballot"]
+    vote: Literal[
+        "majority", "ranked", "mean", "weighted", "weighted mean", "bias", "ballot", "retrieval"
+    ]
     columns: list[Column]
     balanced: bool
     want_samples: bool
@@ -104,6 +108,7 @@ class Question:
     weights: VoteWeights | None = None
     want_rows: bool = False
     wants: BallotWants = ONLY_WINNERS
+    retrieval: RetrievalScore | None = None
 
     @property
     def n_samples(self) -> int:

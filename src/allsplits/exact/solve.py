@@ -22,6 +22,7 @@ from allsplits.orders import NeighborOrder, SearchReport
 SUPPORTED = {
     ("fixed size", "majority"): "laws.fixed_size.vote:solve_majority",
     ("fixed size", "ranked"): "laws.fixed_size.vote:solve_ranked",
+    ("fixed size", "retrieval"): "retrieval.solve:solve_sized_galleries",
     ("fixed size", "mean"): "laws.fixed_size.mean:solve_mean",
     ("fixed size", "weighted"): "weighted.votes:solve_weighted",
     ("fixed size", "weighted mean"): "weighted.means:solve_weighted_mean",
@@ -34,6 +35,7 @@ SUPPORTED = {
     ("draws with replacement", "mean"): "laws.bootstrap.mean:solve_bootstrap_mean",
     ("class counts", "majority"): "laws.class_counts.vote:solve_class_majority",
     ("class counts", "ranked"): "laws.class_counts.vote:solve_class_ranked",
+    ("class counts", "retrieval"): "retrieval.solve:solve_counted_galleries",
     ("class counts", "weighted"): "weighted.votes:solve_weighted",
     ("episodes", "majority"): "laws.episodes.vote:solve_episodes",
     ("episodes", "ranked"): "laws.episodes.vote:solve_episodes",
@@ -64,6 +66,7 @@ _AS_VOTE = {
     "majority": "a KNeighborsClassifier with weights='uniform'",
     "ballot": "scores of its votes (log-loss, Brier, …)",
     "ranked": "scoring='recall@R'",
+    "retrieval": "a score of retrieval such as scoring='map@r'",
     "mean": "a KNeighborsRegressor with weights='uniform'",
     "bias": "the bias of a KNeighborsRegressor with weights='uniform'",
     "weighted": "a KNeighborsClassifier with weights='distance' or a function",

@@ -12,6 +12,7 @@ from allsplits.model_selection._interval import Interval
 from allsplits.model_selection._learning_curve import learning_curve
 from allsplits.model_selection._measures import CostMatrix, LogLoss
 from allsplits.model_selection._neighbors_cv import KNeighborsClassifierCV, KNeighborsRegressorCV
+from allsplits.model_selection._retrieval_curve import retrieval_curve
 from allsplits.model_selection._standings import Standings
 from allsplits.model_selection._validation_curve import validation_curve
 
@@ -33,5 +34,6 @@ __all__ = [
     "compare",
     "evaluate",
     "learning_curve",
+    "retrieval_curve",
     "validation_curve",
 ]

@@ -3,17 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
-import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits._validation import check_choice, check_counts, shown
-from allsplits.exact import Exclusion
-from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._curve import Curve
+from allsplits.model_selection._galleries import read_exclusion, read_ranks
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Task
-from allsplits.model_selection._test_set import with_test_groups
-from allsplits.splits import ClassCounts, CountsLaw
+from allsplits.splits import ClassCounts
 
 
 def cmc_curve(
@@ -89,42 +85,10 @@ def cmc_curve(
         distance_ties=distance_ties, exact=exact, tol=tol, backend=backend, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
-    check_choice("exclude", exclude, ("identity", "group"))
     estimator = KNeighborsClassifier(metric=metric, p=p, metric_params=metric_params)
     task = Task.read(
         estimator, X, y, options, cv=cv, scoring="recall@1", groups=groups, X_test=X_test,
         y_test=y_test,
     )  # fmt: skip
-    rank_list = _read_ranks(ranks, task.law.smallest_training_set)
-    if groups is None and groups_test is None:
-        return task.over_ranks(rank_list)
-    if not isinstance(task.law, CountsLaw):
-        raise UnsupportedError(
-            f"groups need a gallery with fixed class counts, cv=ClassCounts(...); got {shown(cv)}"
-        )
-    return task.over_ranks(rank_list, _exclusion(task, groups, groups_test, exclude))
-
-
-def _read_ranks(ranks: Any, gallery: int) -> list[int]:
-    if ranks is None:
-        return list(range(1, min(50, gallery) + 1))
-    return check_counts("ranks", ranks, at_least=1, at_most=np.iinfo(np.int64).max)
-
-
-def _exclusion(task: Task, groups: Any, groups_test: Any, exclude: str) -> Exclusion:
-    """What queries must not meet; some query must have a candidate of its class left."""
-    question = task.question()
-    numbers, codes = task.samples.groups, question.codes
-    if task.test_set is not None:
-        n_test = len(task.test_set.y)
-        numbers = with_test_groups(groups, groups_test, task.samples.n_samples, n_test)
-    elif groups_test is not None or numbers is None:
-        raise InvalidInputError("groups_test must be None without X_test, and groups be given")
-    exclusion = Exclusion(numbers, exclude == "identity")
-    _, own = exclusion.pools(question.sample_codes, question.n_classes)
-    if not np.any(own[numbers, codes][question.asked]):
-        raise InvalidInputError(
-            f"groups leave no query a candidate of its own class (exclude={exclude!r}): every "
-            "class must be seen in at least two groups"
-        )
-    return exclusion
+    exclusion = read_exclusion(task, cv, groups, groups_test, exclude)
+    return task.over_ranks(read_ranks(ranks, task.law.smallest_training_set), exclusion)

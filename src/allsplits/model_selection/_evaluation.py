@@ -25,7 +25,7 @@ from allsplits.model_selection._interval import (
     make_interval,
 )
 from allsplits.model_selection._many_scores import ManyScores
-from allsplits.model_selection._scoring import in_digits
+from allsplits.model_selection._scoring import ignores_neighbors, in_digits
 from allsplits.orders import SearchReport
 from allsplits.splits import Law
 
@@ -394,7 +394,7 @@ class Evaluation(ManyScores):
         return draw_confusion(self, ax)
 
     def __repr__(self) -> str:
-        k = "" if self.scoring.startswith("recall@") else f", n_neighbors={self.n_neighbors}"
+        k = "" if ignores_neighbors(self.scoring) else f", n_neighbors={self.n_neighbors}"
         bound = self.search.bound_text(self.error_bound)
         if self.standard_error:
             bound = f" (sampled votes, standard error {self.standard_error:.1g})"

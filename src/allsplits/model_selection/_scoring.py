@@ -15,6 +15,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from allsplits._validation import shown
+from allsplits.exact import RetrievalScore
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._measures import Brier, CostMatrix, LogLoss, Measure, TopK
 
@@ -36,6 +37,10 @@ class Scoring:
         Its number, once the classes are known.
     given_name : str or None
         What the user calls it.
+    retrieval : RetrievalScore or None
+        What is scored in a gallery.
+    cut : int or None
+        Its cut-off k.
     """
 
     name: str
@@ -44,6 +49,8 @@ class Scoring:
     of_class: str | None = None
     code: int | None = None
     given_name: str | None = None
+    retrieval: RetrievalScore | None = None
+    cut: int | None = None
 
     @classmethod
     def parse(cls, scoring: Any, *, regression: bool) -> Scoring:
@@ -63,13 +70,21 @@ class Scoring:
             match = pattern.fullmatch(name)
             if match is not None:
                 return make(match)
+        found = RetrievalScore.parse(_OF_RETRIEVAL.get(name, name))
+        if found is not None:
+            return cls(_OF_RETRIEVAL.get(name, name), retrieval=found[0], cut=found[1])
         _refuse(scoring, _ALLOWED)
         raise AssertionError("refused above")
 
     @property
     def is_plain(self) -> bool:
         """Whether it only counts how often a sample is right: what all functions know."""
-        return self.measure is None and self.of_class is None
+        return self.measure is None and self.of_class is None and self.retrieval is None
+
+    @property
+    def ignores_neighbors(self) -> bool:
+        """Whether the number of voters plays no part."""
+        return self.rank is not None or self.retrieval is not None
 
     @property
     def label(self) -> str:
@@ -135,6 +150,11 @@ def plain_score(scoring: Any, *, regression: bool) -> Scoring:
     return found
 
 
+def ignores_neighbors(name: str) -> bool:
+    """Whether the score of this name does not depend on the number of voters."""
+    return name.startswith("recall@") or RetrievalScore.parse(name) is not None
+
+
 def in_digits(score: float) -> str:
     """How a score is printed: six decimals, or six digits of a large squared error."""
     return f"{score:.6f}" if abs(score) < 1e6 else f"{score:.6g}"
@@ -166,11 +186,19 @@ _BY_PATTERN: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Scoring]], .
     (re.compile(r"neg_log_loss\+([0-9.]+(?:e-?[0-9]+)?)"), _smoothed),
     (re.compile(r"recall_of:(.+)", re.DOTALL), lambda m: Scoring(m[0], of_class=m[1])),
 )
+#: What others call scores of retrieval.
+_OF_RETRIEVAL = {
+    "precision_at_1": "precision@1",
+    "mean_average_precision": "map",
+    "mean_average_precision_at_r": "map@r",
+    "mean_reciprocal_rank": "mrr",
+}
 _ALLOWED = (
     "'accuracy', 'balanced_accuracy', 'recall@R' with R = 1, 2, … of at most 18 digits (for "
     "example 'recall@5'), 'recall_of:CLASS', 'neg_log_loss' (as scikit-learn clips it), "
     "'neg_log_loss+S' or LogLoss(S) (S added to all votes), 'neg_brier_score', 'top_K_accuracy', "
-    "CostMatrix(costs), or a list of these"
+    "CostMatrix(costs), or a list of these; of retrieval 'precision@k', 'item_recall@k', "
+    "'ndcg@k', 'mrr@k' with a number k, 'r_precision', 'map', 'map@r', 'mrr', 'ndcg'"
 )
 
 # ------------------------------------------------------------ what is refused, and why
@@ -199,6 +227,7 @@ _NOT_LINEAR = {
     "max_error": ("it is the largest of a test set", "'neg_mean_squared_error'"),
 }  # fmt: skip
 _ELSEWHERE = {
+    "map@k": "there is no one MAP with a cut-off; 'map@r' stops at the number of relevant items",
     "recall": "the recall of one class is 'recall_of:CLASS', and their mean 'balanced_accuracy'",
 }
 
@@ -218,11 +247,11 @@ def _refuse(scoring: Any, allowed: str) -> None:
             f"no average in closed form{replay_hint()}"
         )
     name = scoring if isinstance(scoring, str) else ""
-    if name in _ELSEWHERE or name.removesuffix("_macro") in _ELSEWHERE:
-        advice = _ELSEWHERE[name.removesuffix("_macro")]
+    advice = _ELSEWHERE.get(re.sub("@[0-9]+$", "@k", name.removesuffix("_macro")))
+    if advice is not None:
         raise InvalidInputError(f"scoring must be {allowed}; got {name!r}: {advice}")
     for start, (why, instead) in _NOT_LINEAR.items():
-        if name.startswith(start):
+        if name.startswith(start) and "@" not in name:
             raise InvalidInputError(
                 f"scoring={name!r} has no exact average over all splits: {why}. Exact is "
                 f"{instead}{replay_hint()}"

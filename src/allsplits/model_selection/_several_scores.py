@@ -1,8 +1,9 @@
 """Several scores of one task: each block of rows is searched once, and the votes are counted once.
 
 Scores of the votes (log-loss, Brier, accuracy beside them, …) are read off the same records;
-recall@R is another question, which the same rows answer. Along a curve every column has records of
-its own, made one after the other, so that no more than those of one column are held.
+recall@R and scores of retrieval are other questions, which the same rows answer. Along a curve
+every column has records of its own, made one after the other, so that no more than those of one
+column are held.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 def check_equal_votes(scores: Iterable[Scoring]) -> None:
     """Raise if one of these scores is of the votes: weighted votes are known by who wins them."""
     for score in scores:
-        if not score.is_plain:
+        if not score.is_plain and not score.ignores_neighbors:
             raise UnsupportedError(
                 f"scoring={score.name!r} needs equal votes, weights='uniform': of weighted ones it "
                 "is known how often each class wins, which gives 'accuracy' and "
@@ -39,7 +40,7 @@ def check_equal_votes(scores: Iterable[Scoring]) -> None:
 def evaluate_all(task: Task) -> Evaluation:
     """The evaluation of the first score, with those of the others."""
     shared = task.settings.weights is None and not task.settings.regression
-    alone = [score for score in task.scores if score.rank is not None or not shared]
+    alone = [score for score in task.scores if score.ignores_neighbors or not shared]
     voted = [score for score in task.scores if score not in alone]
     questions = [_plain_question(task.with_score(score)) for score in alone]
     if voted:
@@ -59,15 +60,17 @@ def _plain_question(task: Task):  # type: ignore[no-untyped-def]
 
 
 def curve_of_all(task: Task, parameter: str, values: list[int], columns: Sequence[Column]) -> Curve:
-    """The curve of the first score, with those of the others; k of recall@R is its R."""
+    """The curve of the first score, with those of the others; k is R, or the cut-off."""
     tasks = [task.with_score(score) for score in task.scores]
     columns_of = [
-        [Column(each.n_neighbors, c.law) for c in columns] if each.scoring.rank else list(columns)
+        [Column(each.n_neighbors, c.law) for c in columns]
+        if each.scoring.ignores_neighbors
+        else list(columns)
         for each in tasks
     ]
-    voted = [each.scoring for each in tasks if each.scoring.rank is None]
+    voted = [each.scoring for each in tasks if not each.scoring.ignores_neighbors]
     plain = all(score.is_plain for score in voted)
-    asked = [i for i, each in enumerate(tasks) if plain or each.scoring.rank]
+    asked = [i for i, each in enumerate(tasks) if plain or each.scoring.ignores_neighbors]
     # Scores that count who is right have all columns of a law in one pass.
     found = solve(task.neighbors, *(tasks[i].ask(columns_of[i]) for i in asked)) if asked else []
     answers = dict(zip(asked, found, strict=True))

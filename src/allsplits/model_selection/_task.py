@@ -44,7 +44,7 @@ from allsplits.model_selection._error_parts import ErrorParts, parts_of
 from allsplits.model_selection._estimator import VoteSettings, read_estimator, read_weights
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import Moves, SampleScores
-from allsplits.model_selection._scoring import Scoring, plain_score, read_scores
+from allsplits.model_selection._scoring import Scoring, plain_score, read_scores, replay_hint
 from allsplits.model_selection._several_scores import (
     check_equal_votes,
     curve_of_all,
@@ -54,7 +54,16 @@ from allsplits.model_selection._several_scores import (
 from allsplits.model_selection._test_set import TestSet, check_both_given, check_outside_backend
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
 from allsplits.orders import NeighborOrder, read_points
-from allsplits.splits import BernoulliLaw, ClassCounts, FixedSize, Law, Samples, resolve_cv
+from allsplits.splits import (
+    BernoulliLaw,
+    ClassCounts,
+    CountsLaw,
+    EpisodeLaw,
+    FixedSize,
+    Law,
+    Samples,
+    resolve_cv,
+)
 
 if TYPE_CHECKING:
     from allsplits.exact.halves import UnbiasedVariance
@@ -169,8 +178,8 @@ class Task:
 
     @property
     def n_neighbors(self) -> int:
-        """The estimator's k, or the R of recall@R."""
-        return self.scoring.rank or self.settings.n_neighbors
+        """The estimator's k, the R of recall@R, or the cut-off of a score of retrieval."""
+        return self.scoring.rank or self.scoring.cut or self.settings.n_neighbors
 
     # ------------------------------------------------------------ what is asked
 
@@ -199,7 +208,7 @@ class Task:
 
     def ballots(self, wants: BallotWants) -> Ballots:
         """How the votes of the estimator's k fall."""
-        if self.settings.regression or self.scoring.rank is not None:
+        if self.settings.regression or self.scoring.ignores_neighbors:
             raise UnsupportedError(f"{self.scoring.name} has no votes of classes")
         if self.settings.weights is not None:
             raise UnsupportedError("how votes fall is known of equal ones, weights='uniform'")
@@ -311,14 +320,16 @@ class Task:
         # Loaded when it is asked for: a first evaluation does without.
         from allsplits.exact.leaving_out import scores_without_one
 
-        if not self.scoring.is_plain:
+        if not self.scoring.is_plain and self.scoring.retrieval is None:
             return [self._moves_of_votes(column) for column in columns]
         question = self.ask(columns)
         [answer] = solve(self.neighbors, replace(question, want_rows=True))
         if answer.sample_scores is None or answer.sample_weight is None:
             raise AssertionError("sample scores were asked for")
-        options = replace(self.options, exact=False)
-        without = scores_without_one(self.neighbors, replace(question, options=options), keep=keep)
+        without = None
+        if self.scoring.is_plain:
+            inexact = replace(question, options=replace(self.options, exact=False))
+            without = scores_without_one(self.neighbors, inexact, keep=keep)
         return [
             SampleScores.of(
                 float(answer.scores[c]), answer.sample_scores[:, c], answer.sample_weight,
@@ -380,10 +391,11 @@ class Task:
     def choices(self, ks: list[int], weights: Sequence[Any]) -> list[Curve]:
         """A curve over k for each of several weights."""
         for score in self.scores:
-            if score.rank is not None:
+            if score.ignores_neighbors:
                 raise InvalidInputError(
                     "scoring must be 'accuracy' or 'balanced_accuracy' here, or another score of "
-                    f"votes: recall@R does not depend on n_neighbors; got {score.name!r}"
+                    "votes: recall@R and scores of retrieval do not depend on n_neighbors; got "
+                    f"{score.name!r}"
                 )
         columns = [Column(k, self.law) for k in ks]
         tasks = [self._weighted(choice) for choice in weights]
@@ -403,9 +415,9 @@ class Task:
         """Every size of the training set, in one pass; the law of the task does not matter."""
         n, k = self.samples.n_samples, self.n_neighbors
         most = n if self.test_set is not None else n - 1
-        votes = any(score.rank is None for score in self.scores)
+        votes = any(not score.ignores_neighbors for score in self.scores)
         k = self.settings.n_neighbors if votes else k
-        voters = k if votes else 1
+        voters = k if votes else max(score.cut or 1 for score in self.scores)
         if stratify:
             if self.samples.codes is None:
                 raise InvalidInputError("stratify must be False for a regressor: y has no classes")
@@ -423,7 +435,7 @@ class Task:
         return self.curve(parameter, sizes, answer, columns)
 
     def over_ranks(self, ranks: list[int], exclusion: Exclusion | None = None) -> Curve:
-        """Recall at every rank; excluded candidates are never met."""
+        """Recall, or a score of retrieval, at every rank; excluded candidates are never met."""
         columns = [Column(rank, self.law) for rank in ranks]
         task = replace(self, exclusion=exclusion)
         [answer] = solve(self.neighbors, task.ask(columns))
@@ -462,7 +474,13 @@ class Task:
     def _check_neighbors(self, k: int, law: Law) -> None:
         """Raise if some training set has fewer than k voters (recall@R looks at what is there)."""
         most = law.smallest_training_set
-        if k > most and self.scoring.rank is None:
+        if self.scoring.retrieval is not None:
+            if self.scoring.retrieval.has_cut and k > most:
+                raise InvalidInputError(
+                    f"ranks (the k of {self.scoring.retrieval.name}) must be at most {most}, the "
+                    f"size of the smallest gallery ({law}); got {k}"
+                )
+        elif k > most and self.scoring.rank is None:
             raise InvalidInputError(
                 f"n_neighbors must be at most {most}, the size of the smallest training set "
                 f"({law}); got {k}"
@@ -472,9 +490,13 @@ class Task:
         """The question for these columns (k, law)."""
         for column in columns:
             self._check_neighbors(column.k, column.law)
+            if self.settings.class_means:
+                _check_one_shot(column.law)
         regression, samples = self.settings.regression, self.samples
-        vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean"]
-        if self.scoring.rank is not None:
+        vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean", "retrieval"]
+        if self.scoring.retrieval is not None:
+            vote = "retrieval"
+        elif self.scoring.rank is not None:
             vote = "ranked"
             columns = [_within_reach(column) for column in columns]
         elif self.settings.weights is None:
@@ -496,6 +518,7 @@ class Task:
             options=self.options,
             exclusion=self.exclusion,
             weights=self.settings.weights,
+            retrieval=self.scoring.retrieval,
         )
 
     def curve(
@@ -505,13 +528,34 @@ class Task:
             parameter=parameter,
             x=np.array(values),
             scores=answer.scores,
-            scoring="recall" if parameter == "rank" else self.scoring.name,
+            scoring=self._name_along(parameter),
             error_bounds=answer.error_bound,
             fractions=answer.fractions,
             search=answer.search,
             standard_errors=answer.standard_error,
             task=self,
             columns=tuple(columns),
+        )
+
+    def _name_along(self, parameter: str) -> str:
+        """What a curve shows: the score without the rank that varies."""
+        if parameter != "rank":
+            return self.scoring.name
+        return "recall" if self.scoring.retrieval is None else self.scoring.retrieval.name
+
+
+def _check_one_shot(law: Law) -> None:
+    """Raise if a training set may have more than one sample of a class: its mean is none."""
+    if isinstance(law, CountsLaw):
+        one_each = all(max(component.train) == 1 for component in law.components)
+    else:
+        one_each = isinstance(law, EpisodeLaw) and law.k_shot == 1
+    if not one_each:
+        raise UnsupportedError(
+            "cv must draw one training sample of each class for a NearestCentroid, "
+            "ClassCounts(1) or Episodes(n_way, 1), where the mean of a class is that sample and "
+            "the answer that of KNeighborsClassifier(1); of means of several no closed form is "
+            f"known{replay_hint()}; got {law}"
         )
 
 

@@ -6,7 +6,12 @@ well as by colour (Okabe & Ito's palette), and maps of shares use cividis.
 
 from allsplits.plots._comparison import ComparisonDisplay
 from allsplits.plots._confusion import ConfusionMatrixDisplay
-from allsplits.plots._curves import CMCCurveDisplay, LearningCurveDisplay, ValidationCurveDisplay
+from allsplits.plots._curves import (
+    CMCCurveDisplay,
+    LearningCurveDisplay,
+    RetrievalCurveDisplay,
+    ValidationCurveDisplay,
+)
 from allsplits.plots._difficulty import SampleDifficultyDisplay
 from allsplits.plots._map import DecisionMapDisplay
 
@@ -16,6 +21,7 @@ __all__ = [
     "ConfusionMatrixDisplay",
     "DecisionMapDisplay",
     "LearningCurveDisplay",
+    "RetrievalCurveDisplay",
     "SampleDifficultyDisplay",
     "ValidationCurveDisplay",
 ]

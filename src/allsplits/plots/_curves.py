@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits.model_selection import Curve, cmc_curve, learning_curve, validation_curve
+from allsplits.model_selection import (
+    Curve,
+    cmc_curve,
+    learning_curve,
+    retrieval_curve,
+    validation_curve,
+)
 from allsplits.plots._base import EstimatorDisplay, checked
 from allsplits.plots._style import BLUE, axes_or_new, mark_best, parameter_in_words, tick_integers
 
@@ -21,7 +27,7 @@ _MOST_INTERVALS = 40
 
 
 class _CurveDisplay(EstimatorDisplay):
-    """What the three displays share: a Curve, with its best value marked."""
+    """What the displays share: a Curve, with its best value marked."""
 
     _title: ClassVar[str]
 
@@ -79,11 +85,15 @@ class LearningCurveDisplay(_CurveDisplay):
     _compute = staticmethod(learning_curve)
 
 
+def _metric_of(estimator: Any) -> dict[str, Any]:
+    """What says how far apart samples are."""
+    checked("estimator", estimator, KNeighborsClassifier)
+    return {name: getattr(estimator, name) for name in ("metric", "p", "metric_params")}
+
+
 def _match_curve(estimator: Any, X: Any, y: Any, **options: Any) -> Curve:
     """`cmc_curve` with the metric of the estimator."""
-    checked("estimator", estimator, KNeighborsClassifier)
-    metric = {name: getattr(estimator, name) for name in ("metric", "p", "metric_params")}
-    return cmc_curve(X, y, **metric, **options)
+    return cmc_curve(X, y, **_metric_of(estimator), **options)
 
 
 class CMCCurveDisplay(_CurveDisplay):
@@ -107,6 +117,34 @@ class CMCCurveDisplay(_CurveDisplay):
 
     _title = "recall at each rank, exact over all galleries"
     _compute = staticmethod(_match_curve)
+
+
+def _retrieval_curve(estimator: Any, X: Any, y: Any, **options: Any) -> Curve:
+    """`retrieval_curve` with the metric of the estimator."""
+    return retrieval_curve(X, y, **_metric_of(estimator), **options)
+
+
+class RetrievalCurveDisplay(_CurveDisplay):
+    """A score of retrieval against its cut-off, over all galleries.
+
+    Parameters
+    ----------
+    curve : Curve
+        Result of `retrieval_curve`.
+
+    Examples
+    --------
+    >>> from allsplits.plots import RetrievalCurveDisplay
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> display = RetrievalCurveDisplay.from_estimator(KNeighborsClassifier(), X[:300], y[:300])
+    >>> display.ax_.get_ylabel()
+    'precision@k'
+    """
+
+    _title = "retrieval at each cut-off, exact over all galleries"
+    _compute = staticmethod(_retrieval_curve)
 
 
 def draw_curve(

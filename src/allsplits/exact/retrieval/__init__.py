@@ -1,0 +1,1 @@
+"""Scores of retrieval over all galleries: where the relevant items stand."""
