@@ -260,11 +260,11 @@ def test_splits_that_are_drawn_already():
 
 def test_a_pair_without_a_formula_is_named_in_the_words_of_its_user():
     with pytest.raises(UnsupportedError) as caught:
-        evaluate(REGRESSOR, X, X[:, 0], cv=Bootstrap())
+        evaluate(KNeighborsRegressor(3, weights="distance"), X, X[:, 0], cv=Bootstrap())
     message = str(caught.value)
     for words in (
         "cv (Bootstrap)",
-        "KNeighborsRegressor with weights='uniform'",
+        "KNeighborsRegressor with weights='distance'",
         "KFold",
         "recall@R",
     ):
