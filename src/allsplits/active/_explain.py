@@ -1,4 +1,4 @@
-"""Why a learner asks: what its committee says of some samples, and which labels lie next to them."""
+"""Why a learner asks: what its committee says of some samples, and which labels are nearest."""
 
 from __future__ import annotations
 

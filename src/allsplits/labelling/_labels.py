@@ -75,7 +75,9 @@ def read_label(name: str, text: Any, kind: str) -> Label:
 
 def label_text(label: Label) -> str:
     """A label as the page shows it."""
-    return label if isinstance(label, str) else f"{label:.17g}" if label != int(label) else str(label)
+    return (
+        label if isinstance(label, str) else f"{label:.17g}" if label != int(label) else str(label)
+    )
 
 
 def encode_label(label: Label) -> str:

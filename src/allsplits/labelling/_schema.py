@@ -6,7 +6,8 @@
     leases    which sample is on whose screen, until when
 
 A file may be foreign, damaged or made up: its application number, its version, its whole schema (so
-that no trigger or view of somebody else's runs) and SQLite's own check come before anything is read.
+that no trigger or view of somebody else's runs) and SQLite's own check come before anything is
+read.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ _SCHEMA = (
     "CREATE TABLE answers (id INTEGER PRIMARY KEY AUTOINCREMENT, sample INTEGER NOT NULL, "
     "status TEXT NOT NULL, label TEXT, who TEXT NOT NULL, session TEXT NOT NULL, at TEXT NOT NULL, "
     "reason TEXT NOT NULL, undoes INTEGER UNIQUE REFERENCES answers (id), nonce TEXT UNIQUE, "
-    "CHECK (status IN ('labelled', 'skipped', 'open') AND (status = 'labelled') = (label IS NOT NULL))"
-    ")",
+    "CHECK (status IN ('labelled', 'skipped', 'open') "
+    "AND (status = 'labelled') = (label IS NOT NULL)))",
     "CREATE INDEX answers_of_sample ON answers (sample, id)",
     "CREATE INDEX answers_of_session ON answers (session, id)",
     "CREATE TRIGGER answers_stay BEFORE UPDATE ON answers BEGIN SELECT RAISE(ABORT, "
@@ -58,8 +59,8 @@ def connect(path: Path, *, writable: bool) -> sqlite3.Connection:
 
 def _opened(path: Path, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=_PATIENCE,
-        check_same_thread=False,
+        f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None,
+        timeout=_PATIENCE, check_same_thread=False,
     )  # fmt: skip
 
 

@@ -1,9 +1,9 @@
 """`LabelStore`: the answers of a labelling effort in one SQLite file.
 
 Every answer is a transaction of its own, on the disk before it is acknowledged. Nothing is ever
-changed or removed: a correction, and an undo, is one more answer. Who answers says which answer they
-saw (`seen`); if another one came in between, theirs is refused instead of covering it. An answer
-that is sent again (its acknowledgement was lost) carries the same `nonce` and counts once.
+changed or removed: a correction, and an undo, is one more answer. Who answers says which answer
+they saw (`seen`); if another one came in between, theirs is refused instead of covering it. An
+answer that is sent again (its acknowledgement was lost) carries the same `nonce` and counts once.
 
 While a sample is on somebody's screen it is leased to their session: nobody else is asked about it
 until the lease ends. Several servers may have one file open.
@@ -140,7 +140,9 @@ class LabelStore:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         except sqlite3.Error as error:
-            raise InvalidInputError(f"{self.path} must be a file that can be written: {error}") from error
+            raise InvalidInputError(
+                f"{self.path} must be a file that can be written: {error}"
+            ) from error
         try:
             if is_new(self._connection):
                 if fingerprint is None:
@@ -242,7 +244,9 @@ class LabelStore:
     def history(self) -> list[Answer]:
         """Every answer and every change, the first one first."""
         with self._reading():
-            rows = self._connection.execute(f"SELECT {_COLUMNS} FROM answers ORDER BY id").fetchall()
+            rows = self._connection.execute(
+                f"SELECT {_COLUMNS} FROM answers ORDER BY id"
+            ).fetchall()
             return [self._read(row) for row in rows]
 
     def frame(self, backend: str | None = None) -> Any:
@@ -363,8 +367,8 @@ class LabelStore:
         self._check_names(who, session)
         with self._writing():
             row = self._connection.execute(
-                f"SELECT {_COLUMNS} FROM answers a WHERE session = ? AND undoes IS NULL AND NOT EXISTS "
-                "(SELECT 1 FROM answers b WHERE b.undoes = a.id) ORDER BY id DESC LIMIT 1",
+                f"SELECT {_COLUMNS} FROM answers a WHERE session = ? AND undoes IS NULL AND NOT "
+                "EXISTS (SELECT 1 FROM answers b WHERE b.undoes = a.id) ORDER BY id DESC LIMIT 1",
                 (session,),
             ).fetchone()
             if row is None:
@@ -372,7 +376,8 @@ class LabelStore:
             last = self._read(row)
             self._check_seen(last.sample, last.id)
             row = self._connection.execute(
-                f"SELECT {_COLUMNS} FROM answers WHERE sample = ? AND id < ? ORDER BY id DESC LIMIT 1",
+                f"SELECT {_COLUMNS} FROM answers WHERE sample = ? AND id < ? "
+                "ORDER BY id DESC LIMIT 1",
                 (last.sample, last.id),
             ).fetchone()
             status, label = "open", None
@@ -437,7 +442,8 @@ class LabelStore:
                 raise InvalidTypeError(f"{name} must be text; got {value!r}")
             if len(value) > _LONGEST_NAME or not value.isprintable():
                 raise InvalidInputError(
-                    f"{name} must be at most {_LONGEST_NAME} readable characters; got {value!r:.100}"
+                    f"{name} must be at most {_LONGEST_NAME} readable characters; "
+                    f"got {value!r:.100}"
                 )
 
     def import_labels(self, labels: Mapping[int, Any], *, who: str = "ActiveLearner") -> int:

@@ -12,8 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import FixedSize, evaluate, order_neighbors, report
 from allsplits.exact import Options
-from allsplits.model_selection._task import Task
 from allsplits.model_selection._suspects import SUSPICION, find_suspects, judge_of
+from allsplits.model_selection._task import Task
 
 
 @pytest.fixture(scope="module")
