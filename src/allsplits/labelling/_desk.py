@@ -34,6 +34,8 @@ _NEIGHBORS = 6
 _AHEAD = 3
 #: Seconds between two looks at what another process may have added.
 _LOOK = 2.0
+#: Seconds between an answer and the work it causes: whoever answered is served first.
+_BREATH = 0.05
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Desk:
         while not self._stopping.is_set():
             self._wanted.wait(_LOOK)
             self._wanted.clear()
-            if self._stopping.is_set():
+            if self._stopping.wait(_BREATH if self.ready.is_set() else 0.0):
                 return
             try:
                 if self.store.last != self._taught:

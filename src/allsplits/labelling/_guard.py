@@ -28,7 +28,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 #: A header that only a page of this server can send without asking first.
 OWN_HEADER = "x-allsplits"
 #: Files of the page: the same for everybody, and without anybody's data.
-_PUBLIC = ("/page.js", "/page.css")
+_PUBLIC = ("/page.js", "/page.css", "/icon.svg")
 _HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "

@@ -62,11 +62,11 @@ def read_label(name: str, text: Any, kind: str) -> Label:
     """A label that somebody typed, as the kind of label that this effort has."""
     if not isinstance(text, str):
         raise InvalidInputError(f"{name} must be text; got a {type(text).__name__}")
-    text = _checked_text(name, text)
+    read = _checked_text(name, text)
     if kind == "text":
-        return text
+        return read
     try:
-        return plain_label(name, int(text) if text.lstrip("+-").isdecimal() else float(text))
+        return plain_label(name, int(read) if read.lstrip("+-").isdecimal() else float(read))
     except ValueError:
         raise InvalidInputError(
             f"{name} must be a number, as the other labels are; got {text!r}"

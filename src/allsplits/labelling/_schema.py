@@ -66,7 +66,7 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
 
 def is_new(connection: sqlite3.Connection) -> bool:
     """Whether there is nothing in the file; a process that was killed may have left it so."""
-    return connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+    return connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
 
 
 def lay_out(connection: sqlite3.Connection) -> None:
