@@ -17,6 +17,8 @@ from pathlib import Path
 
 from allsplits.exceptions import InvalidInputError
 
+#: What SQLite says of a file that is not whole; text that is none is not among its own errors.
+BROKEN = (sqlite3.Error, UnicodeError)
 #: "ASLB", in the header of the file.
 APPLICATION = 0x41534C42
 VERSION = 1
@@ -83,7 +85,7 @@ def check_file(connection: sqlite3.Connection, path: Path) -> None:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         found = connection.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL").fetchall()
-    except sqlite3.DatabaseError as error:
+    except BROKEN as error:
         raise damaged(path, error) from error
     if application != APPLICATION:
         raise InvalidInputError(
@@ -99,7 +101,7 @@ def check_file(connection: sqlite3.Connection, path: Path) -> None:
         raise damaged(path, "its tables are not ours")
     try:
         verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    except sqlite3.DatabaseError as error:
+    except BROKEN as error:
         raise damaged(path, error) from error
     if verdict != "ok":
         raise damaged(path, verdict)

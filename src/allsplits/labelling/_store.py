@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -35,7 +36,7 @@ from allsplits.labelling._labels import (
     plain_label,
     read_label,
 )
-from allsplits.labelling._schema import check_file, connect, damaged, is_new, lay_out
+from allsplits.labelling._schema import BROKEN, check_file, connect, damaged, is_new, lay_out
 
 #: Seconds that a sample stays on a screen which does not say that it is still there.
 LEASE = 120.0
@@ -126,7 +127,7 @@ class LabelStore:
                     self.add_class(label)
         except BaseException as error:
             self._connection.close()
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, BROKEN):
                 raise damaged(self.path, error) from error
             raise
 
@@ -139,7 +140,7 @@ class LabelStore:
         """Lay out a new file, in one transaction; leave one that is there as it is."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:
+        except sqlite3.OperationalError as error:
             raise InvalidInputError(
                 f"{self.path} must be a file that can be written: {error}"
             ) from error
@@ -291,7 +292,7 @@ class LabelStore:
         with self._guard:
             try:
                 yield
-            except sqlite3.Error as error:
+            except BROKEN as error:
                 raise StorageError(f"cannot read {self.path}: {error}") from error
 
     @contextmanager
@@ -374,16 +375,10 @@ class LabelStore:
             if row is None:
                 raise InvalidInputError("there is nothing to take back: you have not answered yet")
             last = self._read(row)
-            self._check_seen(last.sample, last.id)
-            row = self._connection.execute(
-                f"SELECT {_COLUMNS} FROM answers WHERE sample = ? AND id < ? "
-                "ORDER BY id DESC LIMIT 1",
-                (last.sample, last.id),
-            ).fetchone()
-            status, label = "open", None
-            if row is not None:
-                before = self._read(row)
-                status, label = before.status, before.label
+            if self._standing(last.sample) != last.id:
+                raise self._conflict(last.sample)
+            before = self._before(last)
+            status, label = ("open", None) if before is None else (before.status, before.label)
             self._insert(last.sample, status, label, who, session, "undo", undoes=last.id)
         return self.get(last.sample)  # type: ignore[return-value]
 
@@ -427,14 +422,33 @@ class LabelStore:
         row = self._connection.execute(query, (nonce, session)).fetchone()
         return None if row is None else self._read(row)
 
+    def _before(self, answer: Answer) -> Answer | None:
+        """The answer to the same sample before one."""
+        row = self._connection.execute(
+            f"SELECT {_COLUMNS} FROM answers WHERE sample = ? AND id < ? ORDER BY id DESC LIMIT 1",
+            (answer.sample, answer.id),
+        ).fetchone()
+        return None if row is None else self._read(row)
+
+    def _standing(self, sample: int) -> int:
+        """The number of the answer that stands; what was taken back is passed over."""
+        answer = self._current.get(sample)
+        while answer is not None and answer.undoes is not None:
+            answer = self._before(replace(answer, id=answer.undoes))
+        return 0 if answer is None else answer.id
+
     def _check_seen(self, sample: int, seen: int) -> None:
         there = self._current.get(sample)
         if (0 if there is None else there.id) != seen:
-            said = "was changed"
-            if there is not None:
-                given = "no answer" if there.label is None else repr(label_text(there.label))
-                said = f"has {given} by {there.who or 'the file'} since"
-            raise ConflictError(f"sample {sample} {said}: look at it again")
+            raise self._conflict(sample)
+
+    def _conflict(self, sample: int) -> ConflictError:
+        there = self._current.get(sample)
+        said = "was changed"
+        if there is not None:
+            given = "no answer" if there.label is None else repr(label_text(there.label))
+            said = f"has {given} by {there.who or 'the file'} since"
+        return ConflictError(f"sample {sample} {said}: look at it again")
 
     def _check_names(self, who: str, session: str) -> None:
         for name, value in (("who", who), ("session", session)):
