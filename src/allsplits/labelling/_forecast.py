@@ -7,9 +7,10 @@ to it between a quarter of the labels and all of them, and gives the ratio
     r = e(n + more) / e(n),      gain = error on the checks · (1 - r).
 
 The level comes from the checks, which are random; only the shape comes from all labels, which are
-not. The band takes the ends of both: of the error on the checks (Clopper & Pearson), and of r over
-200 resamplings of the labels (95 %). It is a forecast: the curve learns from random sets of the
-labels, while the next ones are chosen. How often the band holds what happens:
+not. The band goes from nothing to what both allow at most: the error on the checks at its upper end
+(Clopper & Pearson), r at its lower end over 200 resamplings of the labels (95 %). It is a forecast,
+and rather too high than too low: the curve learns from random sets of labels that were chosen to go
+together, and so falls more steeply than the future does. What happened beside what it said:
 studies/labelling_page.md.
 """
 
@@ -49,12 +50,12 @@ class Forecast:
         The exact learning curve of the labels.
     ratio : float
         The error that is left after `more` labels, as a share of that of now.
-    gain, low, high : float
+    gain, high : float
+        What is expected, and at most; at least it may be nothing.
     """
 
     more: int
     gain: float
-    low: float
     high: float
     ratio: float
     sizes: NDArray[np.intp]
@@ -80,17 +81,14 @@ def forecast(
     rng = np.random.RandomState(0)
     weights = rng.multinomial(n, np.full(n, 1 / n), _RESAMPLINGS) / n
     ratio = float(ratios(sizes, errors[None, :], n, more)[0])
-    low, high = np.quantile(ratios(sizes, weights @ wrong, n, more), [0.025, 0.975])
-    # Half an error more: that no check was wrong does not say that nothing can be gained.
-    error = (accuracy.n_checks * (1 - accuracy.score) + 0.5) / (accuracy.n_checks + 1)
+    least = float(np.quantile(ratios(sizes, weights @ wrong, n, more), 0.025))
     return Forecast(
-        more,
-        error * (1 - ratio),
-        (1 - accuracy.high) * (1 - max(high, ratio)),
-        (1 - accuracy.low) * (1 - min(low, ratio)),
-        ratio,
-        sizes,
-        errors,
+        more=more,
+        gain=(1 - accuracy.score) * (1 - ratio),
+        high=(1 - accuracy.low) * (1 - min(least, ratio)),
+        ratio=ratio,
+        sizes=sizes,
+        errors=errors,
     )
 
 

@@ -50,7 +50,7 @@ class Measure:
             "forecast": None
             if ahead is None
             else {
-                "more": ahead.more, "gain": ahead.gain, "low": ahead.low, "high": ahead.high,
+                "more": ahead.more, "gain": ahead.gain, "high": ahead.high,
                 "verdict": ahead.verdict, "ratio": ahead.ratio, "sizes": ahead.sizes.tolist(),
                 "errors": ahead.errors.tolist(),
             },

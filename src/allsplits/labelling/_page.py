@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from allsplits._optional import import_optional
-from allsplits._validation import check_fraction
+from allsplits._validation import check_count, check_fraction
 from allsplits.active._learner import ActiveLearner
 from allsplits.active._store import fingerprint
 from allsplits.exceptions import InvalidInputError
@@ -199,10 +199,11 @@ def check_token(host: str, token: str | None) -> str:
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    check_count("port", port, at_most=65535)
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family)
-    except (OSError, OverflowError, TypeError) as error:
+    except (OSError, TypeError) as error:
         raise InvalidInputError(
             f"host and port must be free on this machine; {host}:{port}: {error}"
         ) from error

@@ -351,7 +351,7 @@
     byId("accuracy").replaceChildren(accuracy ? percent(accuracy.score) : "–",
       make("small", accuracy ? percent(accuracy.low) + " to " + percent(accuracy.high) : "no checks yet"));
     byId("gain").replaceChildren(ahead ? "+" + points(ahead.gain) + " points" : "–",
-      make("small", ahead ? "forecast, " + points(ahead.low) + " to " + points(ahead.high) : "too early to say"));
+      make("small", ahead ? "forecast, 0 to " + points(ahead.high) : "too early to say"));
     byId("k").replaceChildren(measured ? "k = " + measured.n_neighbors : "–",
       make("small", measured && measured.tuned !== null ? percent(measured.tuned) + " on its own labels" : "not chosen yet"));
     const verdict = byId("verdict");
@@ -390,7 +390,7 @@
     const error = 1 - accuracy.score;
     const line = ahead.sizes.map((m, i) => [m + 1, 1 - Math.min(1, error * ahead.errors[i] / last)]);
     const then = n + ahead.more;
-    const ends = [ahead.low, ahead.high].map((gain) => Math.min(1, accuracy.score + gain));
+    const ends = [0, ahead.high].map((gain) => Math.min(1, accuracy.score + gain));
     const floor = Math.max(0, Math.min(0.95, ...line.map((p) => p[1])) - 0.02);
     const first = line[0][0];
     const x = (m) => 40 + 285 * (m - first) / (then - first);

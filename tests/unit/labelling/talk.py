@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import time
 from contextlib import contextmanager
 
 import numpy as np
@@ -94,3 +95,26 @@ class Client:
         while not found["fresh"]:
             found = self.get(f"/api/state?version={found['version']}")["state"]
         return found
+
+
+#: A token that is the same after a restart.
+TOKEN = "the-token-of-the-tests-0123456789"
+
+
+def serve_until_killed(path, pipe, largest_file=None):
+    """A server in a process of its own; its port goes through the pipe."""
+    if largest_file is not None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+    with page(path, token=TOKEN) as served:
+        pipe.send(served.port)
+        time.sleep(600)
+
+
+class Address:
+    """A page in another process."""
+
+    def __init__(self, port):
+        self.port = port
+        self.address = f"http://127.0.0.1:{port}/?token={TOKEN}"
