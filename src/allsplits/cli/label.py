@@ -111,6 +111,9 @@ _TokenFile = Annotated[
 ]
 
 
+_THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
+
+
 @dataclass(frozen=True)
 class Samples:
     """Rows with their features, and what is to be shown of them."""
@@ -218,7 +221,7 @@ def _serve(
         screen.note(
             f"answers are kept in {path}; Ctrl-C ends the page, the same command goes on",
             *(["the page is not encrypted: who listens to this network can read it"]
-              if given["token"] is not None and given["host"] != "127.0.0.1" else []),
+              if given["host"] not in _THIS_MACHINE else []),
         )  # fmt: skip
         page.wait()
     except KeyboardInterrupt:
@@ -370,10 +373,8 @@ def _beside(file: str) -> Path:
 
 def _read_token(host: str, name: str | None) -> str | None:
     """The token of a file that nobody else can read."""
-    from allsplits.labelling._guard import is_loopback
-
     if name is None:
-        if not is_loopback(host):
+        if host not in _THIS_MACHINE:
             raise InvalidInputError(
                 f"--host {host} can be reached by others: give --token-file, a file with a token "
                 "of your own that only you can read. (An SSH tunnel to 127.0.0.1 is safer: the "
