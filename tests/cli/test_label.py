@@ -3,7 +3,7 @@
 import re
 import signal
 import subprocess
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,11 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 
 from allsplits import ActiveLearner
+from allsplits.active._store import fingerprint
+from allsplits.cli._load import Source
+from allsplits.cli.label import label
+from allsplits.exceptions import AllSplitsError
+from allsplits.labelling import LabelStore
 from cli.command import COMMAND, environment, iris_frame, refused, run
 from unit.labelling.talk import Client
 
@@ -160,6 +165,26 @@ def test_a_token_of_ones_own(flowers, tmp_path):
         assert started.address.endswith("?token=a-token-of-my-own-0123456789")
 
 
+class Mute:
+    """A screen that shows nothing."""
+
+    def waiting(self, _):
+        return nullcontext()
+
+    def note(self, *_):
+        pass
+
+    def line(self, address):
+        raise AssertionError(f"a page was started: {address}")
+
+
+def refusal(file, target=None, **options):
+    """What the command says, called in this process."""
+    with pytest.raises(AllSplitsError) as caught:
+        label.__wrapped__(Mute(), Source(str(file), target), **options)
+    return str(caught.value)
+
+
 def test_wrong_usage_is_refused_before_anything_is_started(flowers, tmp_path):
     weak, open_to_all = tmp_path / "weak", tmp_path / "open"
     weak.write_text("secret")
@@ -168,34 +193,35 @@ def test_wrong_usage_is_refused_before_anything_is_started(flowers, tmp_path):
     open_to_all.chmod(0o644)
     np.save(tmp_path / "few.npy", np.zeros((3, 2)))
     (tmp_path / "other.sqlite").write_text("a,b\n" * 100)
-    there = [flowers, "-t", "species"]
+    folder = str(tmp_path)
     cases = [
-        ([flowers], "--target"),
-        (["-", "-t", "y"], "must be a file"),
-        ([flowers, "-t", "specie"], "did you mean 'species'"),
-        ([*there, "--host", "0.0.0.0"], "--token-file"),
-        ([*there, "--host", "0.0.0.0", "--token-file", open_to_all], "by you alone"),
-        ([*there, "--token-file", weak], "at least 24"),
-        ([*there, "--token-file", tmp_path / "none"], "--token-file"),
-        ([*there, "--images", tmp_path], "together"),
-        ([*there, "--images", tmp_path, "--image-column", "x"], "--image-column"),
-        ([*there, "--text", "x"], "--text"),
-        ([*there, "--features", tmp_path / "few.npy"], "one row for each row"),
-        ([*there, "--classes", " , "], "--classes"),
-        ([*there, "--export", tmp_path / "x.csv"], "nothing to export"),
-        ([*there, "--export", flowers], "must not be the file that is read"),
-        ([*there, "--store", tmp_path / "other.sqlite"], "not a file of labels"),
-        ([*there, "--import", flowers], "must be a saved"),
+        ({"target": None}, "--target"),
+        ({"file": "-"}, "must be a file"),
+        ({"target": "specie"}, "did you mean 'species'"),
+        ({"host": "0.0.0.0"}, "--token-file"),
+        ({"host": "0.0.0.0", "token_file": str(open_to_all)}, "by you alone"),
+        ({"token_file": str(weak)}, "at least 24"),
+        ({"token_file": str(tmp_path / "none")}, "--token-file"),
+        ({"images": folder}, "together"),
+        ({"images": folder, "image_column": "x"}, "--image-column"),
+        ({"text": "x"}, "--text"),
+        ({"features": str(tmp_path / "few.npy")}, "one row for each row"),
+        ({"classes": " , "}, "--classes"),
+        ({"export": str(tmp_path / "x.csv")}, "nothing to export"),
+        ({"export": str(flowers)}, "must not be the file that is read"),
+        ({"store": str(tmp_path / "other.sqlite")}, "not a file of labels"),
+        ({"import_": str(flowers)}, "must be a saved"),
     ]
-    for arguments, words in cases:
-        assert words in refused("label", *arguments), words
+    for options, words in cases:
+        assert words in refusal(**{"file": flowers, "target": "species", **options}), words
+
+
+def test_the_command_says_why_it_does_not_listen(flowers):
+    error = refused("label", flowers, "-t", "species", "--host", "0.0.0.0")
+    assert "--host 0.0.0.0 can be reached by others" in error
 
 
 def test_labels_of_other_rows_are_not_taken(flowers, tmp_path):
     store = tmp_path / "x.sqlite"
-    from allsplits.active._store import fingerprint
-    from allsplits.labelling import LabelStore
-
     LabelStore(store, fingerprint(np.zeros((150, 4)))).close()
-    error = refused("label", flowers, "-t", "species", "--store", store)
-    assert "other samples" in error
+    assert "other samples" in refusal(flowers, "species", store=str(store))
