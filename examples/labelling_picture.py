@@ -1,7 +1,7 @@
 """Label some digits on the labelling page and take its picture, in headless Chromium.
 
-``python examples/labelling_picture.py [docs/labelling.png]`` needs the label extra, the PyPI package
-playwright and Chromium (Debian: ``apt-get install chromium``).
+``python examples/labelling_picture.py [docs/labelling.png]`` needs the label extra, the PyPI
+package playwright and Chromium (Debian: ``apt-get install chromium``).
 """
 
 import shutil

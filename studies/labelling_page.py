@@ -27,7 +27,7 @@ from sklearn.model_selection import train_test_split
 
 from allsplits import ActiveLearner
 from allsplits.labelling._accuracy import judge_labels
-from allsplits.labelling._audit import Audit
+from allsplits.labelling._checks import Checks
 from allsplits.labelling._forecast import MORE, SMALL_GAIN
 from allsplits.labelling._measure import Measure, measure
 
@@ -54,7 +54,7 @@ class Run:
 def person(X, y, X_new, y_new, seed: int, *, page: bool) -> Run:
     """Label as the page asks, or at random."""
     learner = ActiveLearner(diversity=4, random_state=seed, n_jobs=1).fit(X)
-    audit = Audit.of(len(X), SHARE, seed)
+    order = Checks.of(len(X), SHARE, seed)
     chance = np.random.RandomState(seed + 1000).permutation(len(X)).tolist()
     known: set[int] = set()
     run = Run()
@@ -62,7 +62,7 @@ def person(X, y, X_new, y_new, seed: int, *, page: bool) -> Run:
         queue = learner.ask(ROUND).tolist() if page else chance
         asked = []
         while len(asked) < ROUND:
-            due = audit.drawn(len(known)).tolist() if page else []
+            due = order.drawn(len(known)).tolist() if page else []
             row = next(i for i in [*due, *queue] if i not in known)
             known.add(row)
             asked.append(row)
@@ -72,7 +72,7 @@ def person(X, y, X_new, y_new, seed: int, *, page: bool) -> Run:
             if page:
                 run.truth.append(over_all(learner, X, y))
                 # One check may be due and not yet asked: then it is the next question.
-                checks = [i for i in audit.drawn(len(known)).tolist() if i in known]
+                checks = [i for i in order.drawn(len(known)).tolist() if i in known]
                 run.said.append(measure(learner, checks))
     return run
 

@@ -29,8 +29,8 @@ from sklearn.preprocessing import StandardScaler
 
 from allsplits import Evaluation, FixedSize, NeighborOrder, evaluate, order_neighbors
 from allsplits.exact import Options
-from allsplits.model_selection._task import Task
 from allsplits.model_selection._suspects import SUSPICION, doubts, judge_of
+from allsplits.model_selection._task import Task
 
 Data = tuple[np.ndarray, np.ndarray]
 Ranking = Callable[[NeighborOrder, np.ndarray], np.ndarray]

@@ -467,7 +467,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         path : path
             The file of the answers (`LabelStore`); one that is there is gone on with.
         **options
-            `classes`, `names`, `texts`, `columns`, `images`, `image_shape`, `audit`, `target`,
+            `classes`, `names`, `texts`, `columns`, `images`, `image_shape`, `checks`, `target`,
             `host`, `port` and `token`, as in `LabelPage`.
 
         Returns

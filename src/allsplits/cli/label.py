@@ -81,7 +81,7 @@ _Import = Annotated[
         "--import", metavar="PATH", help="Take over the labels of a saved ActiveLearner (JSON)."
     ),
 ]
-_Audit = Annotated[
+_Checks = Annotated[
     float,
     typer.Option(
         metavar="SHARE",
@@ -142,7 +142,7 @@ def label(
     export: _Export = None,
     history: _History = None,
     import_: _Import = None,
-    audit: _Audit = 0.2,
+    checks: _Checks = 0.2,
     metric: options.Metric = "minkowski",
     seed: Annotated[
         int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Of a new file of answers.")
@@ -197,7 +197,7 @@ def label(
         shown = {**shown, "images": images}
     _serve(
         screen, learner, path, samples, import_,
-        {**shown, "classes": _read_classes(classes, samples.y), "audit": audit, "host": host,
+        {**shown, "classes": _read_classes(classes, samples.y), "checks": checks, "host": host,
          "port": port, "token": token},
     )  # fmt: skip
 

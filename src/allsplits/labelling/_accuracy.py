@@ -1,6 +1,6 @@
 """How often the labels are right about samples that are not labelled: the measure of the page.
 
-Each check (a sample drawn at random, `_audit.py`) is held out and predicted from all other labels
+Each check (a sample drawn at random, `_checks.py`) is held out and predicted from all other labels
 with the k of now: exact leave-one-out, ties averaged. The mean over the checks is the accuracy over
 *all* samples of the file, labelled or not. Its interval is Clopper & Pearson's (1934) for as many
 draws: never too short for independent draws, and it has a width when every check was right. A

@@ -12,7 +12,7 @@ REASONS = {
     "import": "came from a saved learner",
     "cover": "covers a part of the pool that has no label near",
     "committee": "is where the committee disagrees",
-    "audit": "was drawn at random, to measure",
+    "check": "was drawn at random, to measure",
     "random": "was drawn at random",
     "chosen": "was looked up",
     "again": "was looked at again",

@@ -20,7 +20,7 @@ import numpy as np
 from allsplits.active._explain import Explained, covers, explain
 from allsplits.active._learner import ActiveLearner
 from allsplits.labelling._answer import GIVEN, REASONS, Answer
-from allsplits.labelling._audit import Audit
+from allsplits.labelling._checks import Checks
 from allsplits.labelling._labels import label_text, plain_label
 from allsplits.labelling._measure import Measure, measure
 from allsplits.labelling._store import LabelStore
@@ -66,7 +66,7 @@ class Desk:
         self, learner: ActiveLearner, store: LabelStore, views: Views, share: float
     ) -> None:
         self.learner, self.store, self.views = learner, store, views
-        self.audit = Audit.of(store.n_samples, share, store.seed)
+        self.checks = Checks.of(store.n_samples, share, store.seed)
         self._prepared = _Prepared()
         self._measure: Measure | None = None
         self._failure: str | None = None
@@ -119,14 +119,14 @@ class Desk:
         self._teach(answers)
         size = min(_PREPARED, len(self.learner.pool_))
         queue = self.learner.ask(size).tolist() if size else []
-        rows = np.array([*self.audit.due(answers, n_asked + 1), *queue], dtype=np.intp)
+        rows = np.array([*self.checks.due(answers, n_asked + 1), *queue], dtype=np.intp)
         why = explain(self.learner, rows, _NEIGHBORS)
         hints = {int(row): self._hint(why, place) for place, row in enumerate(rows)}
         reason = "cover" if covers(self.learner) else "committee"
         self._publish(_Prepared(tuple(queue), reason if why.shares is not None or reason == "cover"
                                 else "random", hints))  # fmt: skip
         self.ready.set()
-        self._measure = measure(self.learner, self.audit.measured(answers, n_asked))
+        self._measure = measure(self.learner, self.checks.measured(answers, n_asked))
         self._taught = last
         self._publish()
 
@@ -174,12 +174,12 @@ class Desk:
         row = self.store.leased(session)
         answers, n_asked = self.store.current(), self.store.n_asked()
         prepared = self._prepared
-        due = self.audit.due(answers, n_asked)
+        due = self.checks.due(answers, n_asked)
         if row is None:
             row = self.store.lease(session, self._candidates(due, prepared, answers))
         if row is None:
             return {"done": True, "question": None, "ahead": []}
-        reason = "audit" if row in due else prepared.reason if row in prepared.queue else "random"
+        reason = "check" if row in due else prepared.reason if row in prepared.queue else "random"
         free = (i for i in prepared.queue if i != row and i not in answers)
         ahead = [i for i, _ in zip(free, range(_AHEAD), strict=False)]
         return {"done": False, "question": self._question(row, reason), "ahead": ahead}
@@ -203,7 +203,7 @@ class Desk:
         answer = self.store.get(row)
         hint = None
         # A check must be answered without a word in anybody's ear.
-        if reason != "audit":
+        if reason != "check":
             hint = self._prepared.hints.get(row)
             if hint is None and self.learner.labelled_.size:
                 hint = self._hint(explain(self.learner, np.array([row]), _NEIGHBORS), 0)
@@ -254,7 +254,7 @@ class Desk:
             "n_skipped": sum(a.status == "skipped" for a in answers.values()),
             "n_given": sum(a.reason in GIVEN for a in answers.values()),
             "classes": [{"label": label_text(c), "n": labels[c]} for c in self.store.classes],
-            "share": self.audit.share,
+            "share": self.checks.share,
             "measure": None if found is None else found.document(),
             "suspects": [] if found is None else list(self._suspects(found, answers)),
         }

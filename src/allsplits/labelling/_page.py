@@ -53,7 +53,7 @@ class LabelPage:
         File names in `images`, one for each sample.
     image_shape : tuple, default=None
         (height, width) or (height, width, 3) of pictures whose pixels are the features.
-    audit : float, default=0.2
+    checks : float, default=0.2
         The share of questions that are drawn at random, to measure the accuracy by; 0 measures
         nothing.
     target : str, default="label"
@@ -97,7 +97,7 @@ class LabelPage:
         images: str | Path | None = None,
         files: Sequence[Any] | None = None,
         image_shape: Sequence[int] | None = None,
-        audit: float = 0.2,
+        checks: float = 0.2,
         target: str = "label",
         host: str = "127.0.0.1",
         port: int = 0,
@@ -106,7 +106,7 @@ class LabelPage:
         state = learner._fitted()
         self._uvicorn = import_optional("uvicorn", extra="label", purpose="a labelling page")
         import_optional("starlette", extra="label", purpose="a labelling page")
-        share = 0.0 if audit == 0 else check_fraction("audit", audit)
+        share = 0.0 if checks == 0 else check_fraction("checks", checks)
         self._token = check_token(host, token)
         if names is None and learner._names is not None:
             names = learner._names.tolist()

@@ -213,7 +213,7 @@
 
   function because(sample) {
     const words = {
-      audit: "Drawn at random, to measure the accuracy by. Hints are hidden until it is answered, so that they do not sway it.",
+      check: "Drawn at random, to measure the accuracy by. Hints are hidden until it is answered, so that they do not sway it.",
       cover: "It stands for a part of the samples that has no label near.",
       committee: "The committee disagrees about it more than about others.",
       random: "Drawn at random while the next questions are being prepared.",

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from allsplits import ActiveLearner, FixedSize, evaluate
 from allsplits.labelling._accuracy import accuracy_of, clopper_pearson, judge_labels
 from allsplits.labelling._answer import Answer
-from allsplits.labelling._audit import Audit
+from allsplits.labelling._checks import Checks
 from allsplits.labelling._forecast import (
     FEWEST_CHECKS,
     Forecast,
@@ -32,23 +32,23 @@ def answer(sample, status="labelled"):
 
 
 def test_checks_are_a_prefix_of_one_random_order():
-    audit = Audit.of(100, 0.2, seed=3)
-    assert sorted(audit.order.tolist()) == list(range(100))
-    assert [len(audit.drawn(n)) for n in (0, 4, 5, 9, 10, 500)] == [0, 0, 1, 1, 2, 100]
-    assert audit.drawn(50).tolist() == Audit.of(100, 0.2, seed=3).order[:10].tolist()
-    assert [len(Audit.of(100, 0.1, 0).drawn(n)) for n in (9, 10, 29, 30)] == [0, 1, 2, 3]
+    order = Checks.of(100, 0.2, seed=3)
+    assert sorted(order.order.tolist()) == list(range(100))
+    assert [len(order.drawn(n)) for n in (0, 4, 5, 9, 10, 500)] == [0, 0, 1, 1, 2, 100]
+    assert order.drawn(50).tolist() == Checks.of(100, 0.2, seed=3).order[:10].tolist()
+    assert [len(Checks.of(100, 0.1, 0).drawn(n)) for n in (9, 10, 29, 30)] == [0, 1, 2, 3]
 
 
 def test_what_is_due_and_what_counts():
-    audit = Audit(np.array([4, 2, 0, 1, 3]), 1.0)
+    order = Checks(np.array([4, 2, 0, 1, 3]), 1.0)
     answers = {4: answer(4), 0: answer(0), 1: answer(1, "skipped")}
-    assert audit.due(answers, 4) == [2]
-    assert audit.measured(answers, 4) == [4]  # 0 is only a check when 2 is answered
+    assert order.due(answers, 4) == [2]
+    assert order.measured(answers, 4) == [4]  # 0 is only a check when 2 is answered
     answers[2] = answer(2)
-    assert audit.due(answers, 4) == []
-    assert audit.measured(answers, 4) == [4, 2, 0]  # 1 was skipped
+    assert order.due(answers, 4) == []
+    assert order.measured(answers, 4) == [4, 2, 0]  # 1 was skipped
     answers[2] = answer(2, "open")  # taken back
-    assert audit.measured(answers, 4) == [4]
+    assert order.measured(answers, 4) == [4]
 
 
 def test_checks_are_a_fair_sample_though_questions_are_not():
@@ -59,13 +59,13 @@ def test_checks_are_a_fair_sample_though_questions_are_not():
     """
     hard, found = set(range(20)), []
     for seed in range(4000):
-        audit = Audit.of(40, 0.25, seed)
+        order = Checks.of(40, 0.25, seed)
         known: dict[int, Answer] = {}
         for n in range(24):
-            due = audit.due(known, n)
+            due = order.due(known, n)
             row = due[0] if due else next(i for i in range(40) if i not in known)
             known[row] = answer(row)
-        checks = audit.drawn(24).tolist()
+        checks = order.drawn(24).tolist()
         found.append(np.mean([i in hard for i in checks]))
     error = np.std(found) / np.sqrt(len(found))
     assert abs(np.mean(found) - 0.5) < 4 * error

@@ -368,27 +368,27 @@ def test_two_people_get_different_samples_and_do_not_overwrite(tmp_path):
 
 def test_a_check_is_asked_without_hints(tmp_path):
     truth = points()[1]
-    with page(tmp_path / "x.sqlite", audit=0.5) as one:
+    with page(tmp_path / "x.sqlite", checks=0.5) as one:
         client = Client(one)
         reasons = []
         for _ in range(20):
             question = client.next()
             reasons.append(question["reason"])
-            assert (question["hint"] is None) == (question["reason"] == "audit")
+            assert (question["hint"] is None) == (question["reason"] == "check")
             client.answer(question, "abc"[truth[question["row"]]])
             client.settled()
-        drawn = one._desk.audit.drawn(20).tolist()
-        assert reasons.count("audit") >= 5
+        drawn = one._desk.checks.drawn(20).tolist()
+        assert reasons.count("check") >= 5
         assert all(i in one.store.labels() for i in drawn[:-1])
 
 
 def test_without_checks_nothing_is_claimed(tmp_path):
     truth = points()[1]
-    with page(tmp_path / "x.sqlite", audit=0) as one:
+    with page(tmp_path / "x.sqlite", checks=0) as one:
         client = Client(one)
         for _ in range(15):
             question = client.next()
-            assert question["reason"] != "audit"
+            assert question["reason"] != "check"
             client.answer(question, "abc"[truth[question["row"]]])
         state = client.settled()
     assert state["measure"]["accuracy"] is None
@@ -451,7 +451,7 @@ def test_a_suspect_that_is_confirmed_is_not_shown_again(tmp_path):
 
 def test_bad_options_are_refused_by_name(tmp_path):
     cases = [
-        ({"audit": 2.0}, "audit"), ({"names": ["x"]}, "names"), ({"texts": ["x"]}, "texts"),
+        ({"checks": 2.0}, "checks"), ({"names": ["x"]}, "names"), ({"texts": ["x"]}, "texts"),
         ({"images": tmp_path / "none", "names": ["x"] * 60}, "images"),
         ({"images": tmp_path}, "files"),
         ({"image_shape": (3, 3)}, "image_shape"), ({"classes": [True]}, "classes"),

@@ -20,14 +20,14 @@ from allsplits.labelling._answer import Answer
 
 
 @dataclass(frozen=True)
-class Audit:
+class Checks:
     """Which samples are checks, of n samples in a random order."""
 
     order: NDArray[np.intp]
     share: float
 
     @classmethod
-    def of(cls, n_samples: int, share: float, seed: int) -> Audit:
+    def of(cls, n_samples: int, share: float, seed: int) -> Checks:
         """The order that a seed fixes."""
         return cls(np.random.RandomState(seed).permutation(n_samples), share)
 
