@@ -2,8 +2,10 @@
 
     AllSplitsError
     ├── InvalidInputError (ValueError)     a parameter or an array has a value that cannot work
-    │   └── UnsupportedError               each part is fine, their combination has no formula
+    │   ├── UnsupportedError               each part is fine, their combination has no formula
+    │   └── ConflictError                  somebody else has answered in between
     ├── InvalidTypeError  (TypeError)      a parameter is of the wrong kind
+    ├── StorageError      (OSError)        the disk did not take an answer; nothing has changed
     └── MissingExtraError (ImportError)    an optional dependency is not installed
 
 Messages name the parameter, what is allowed and what was given. One warning has a class of its own,
@@ -12,10 +14,12 @@ so that it can be silenced or made an error: LongRunWarning, before a run of ove
 
 __all__ = [
     "AllSplitsError",
+    "ConflictError",
     "InvalidInputError",
     "InvalidTypeError",
     "LongRunWarning",
     "MissingExtraError",
+    "StorageError",
     "UnsupportedError",
 ]
 
@@ -30,6 +34,14 @@ class InvalidInputError(AllSplitsError, ValueError):
 
 class UnsupportedError(InvalidInputError):
     """Each part is valid but no exact formula for the combination exists here."""
+
+
+class ConflictError(InvalidInputError):
+    """Somebody else has answered in between: look again before answering."""
+
+
+class StorageError(AllSplitsError, OSError):
+    """The disk did not take an answer; nothing has changed."""
 
 
 class InvalidTypeError(AllSplitsError, TypeError):

@@ -13,10 +13,9 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
-from allsplits.exceptions import AllSplitsError, InvalidInputError
+from allsplits.exceptions import AllSplitsError, ConflictError, InvalidInputError, StorageError
 from allsplits.labelling._desk import Desk
 from allsplits.labelling._labels import label_text
-from allsplits.labelling._store import ConflictError, StorageError
 
 #: Larger requests are refused before they are read.
 LARGEST_BODY = 16 * 1024

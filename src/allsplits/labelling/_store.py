@@ -11,49 +11,32 @@ until the lease ends. Several servers may have one file open.
 
 from __future__ import annotations
 
-import json
-import sqlite3
-import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from allsplits._frames import make_frame
 from allsplits._validation import check_count
-from allsplits.exceptions import AllSplitsError, InvalidInputError, InvalidTypeError
+from allsplits.exceptions import ConflictError, InvalidInputError, InvalidTypeError
 from allsplits.labelling._answer import REASONS, Answer
+from allsplits.labelling._file import COLUMNS, AnswerFile, now
 from allsplits.labelling._labels import (
-    KINDS,
     Label,
-    decode_label,
     encode_label,
     kind_of,
     label_text,
     plain_label,
     read_label,
 )
-from allsplits.labelling._schema import BROKEN, check_file, connect, damaged, is_new, lay_out
 
 #: Seconds that a sample stays on a screen which does not say that it is still there.
 LEASE = 120.0
 #: Longer names of people and sessions are refused.
 _LONGEST_NAME = 80
-_COLUMNS = "id, sample, status, label, who, session, at, reason, undoes"
 
 
-class ConflictError(InvalidInputError):
-    """Somebody else has answered in between."""
-
-
-class StorageError(AllSplitsError, OSError):
-    """The disk did not take the answer; nothing has changed."""
-
-
-class LabelStore:
+class LabelStore(AnswerFile):
     """All answers of a labelling effort, in one SQLite file.
 
     Parameters
@@ -102,216 +85,23 @@ class LabelStore:
         seed: int = 0,
         writable: bool = True,
     ) -> None:
-        self.path = _place(path, writable)
-        self._guard = threading.RLock()
         known = [plain_label("classes", label) for label in classes]
         begun = {int(i): plain_label("labels", label) for i, label in (start or {}).items()}
         kind = kind_of([*known, *begun.values()]) or "text"
-        self._connection = connect(self.path, writable=writable)
-        try:
-            if writable:
-                self._make(fingerprint, kind, target, seed, begun)
-            check_file(self._connection, self.path)
-            self._read_about(fingerprint)
-            self._current: dict[int, Answer] = {}
-            self._given: set[int] = set()
-            self._last = 0
-            with self._reading():
-                self._classes = self._read_classes()
-                self._catch_up()
-            if writable:
-                # On the disk before it is acknowledged, in write-ahead mode as in any other.
-                self._connection.execute("PRAGMA journal_mode = WAL")
-                self._connection.execute("PRAGMA synchronous = FULL")
+        super().__init__(
+            path, fingerprint, kind=kind, target=target, seed=seed, start=begun, writable=writable
+        )
+        if writable:
+            try:
                 for label in dict.fromkeys([*known, *self._labels_in_order()]):
                     self.add_class(label)
-        except BaseException as error:
-            self._connection.close()
-            if isinstance(error, BROKEN):
-                raise damaged(self.path, error) from error
-            raise
-
-    # ---------------------------------------------------------------- opening
-
-    def _make(
-        self, fingerprint: Mapping[str, Any] | None, kind: str, target: str, seed: int,
-        start: Mapping[int, Label],
-    ) -> None:  # fmt: skip
-        """Lay out a new file, in one transaction; leave one that is there as it is."""
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            raise InvalidInputError(
-                f"{self.path} must be a file that can be written: {error}"
-            ) from error
-        try:
-            if is_new(self._connection):
-                if fingerprint is None:
-                    raise InvalidInputError(f"there is no file of labels {self.path}")
-                lay_out(self._connection)
-                about = {
-                    "samples": json.dumps(dict(fingerprint)), "kind": kind, "target": target,
-                    "seed": str(seed), "made": _now(),
-                }  # fmt: skip
-                self._connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
-                self._connection.executemany(
-                    "INSERT INTO answers (sample, status, label, who, session, at, reason) "
-                    "VALUES (?, 'labelled', ?, '', '', ?, 'start')",
-                    [(i, encode_label(label), about["made"]) for i, label in start.items()],
-                )
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
-
-    def _read_about(self, fingerprint: Mapping[str, Any] | None) -> None:
-        about = dict(self._connection.execute("SELECT key, value FROM about"))
-        try:
-            samples = json.loads(about["samples"])
-            self.kind, self.target, self.seed = about["kind"], about["target"], int(about["seed"])
-            self.n_samples = check_count("samples.shape", samples["shape"][0], at_least=1)
-            if self.kind not in KINDS:
-                raise InvalidInputError(f"kind must be one of {KINDS}; got {self.kind!r}")
-        except (AllSplitsError, KeyError, IndexError, TypeError, ValueError) as error:
-            raise damaged(self.path, error) from error
-        self.fingerprint: dict[str, Any] = samples
-        if fingerprint is not None and samples != dict(fingerprint):
-            raise InvalidInputError(
-                f"{self.path} holds labels of other samples, {samples['shape']} numbers; these are "
-                f"{fingerprint['shape']}: give the same data with the same options, or another file"
-            )
-
-    def _read_classes(self) -> list[Label]:
-        rows = self._connection.execute("SELECT label FROM classes ORDER BY position").fetchall()
-        try:
-            return [decode_label(text, self.kind) for (text,) in rows]
-        except InvalidInputError as error:
-            raise damaged(self.path, error) from error
-
-    def close(self) -> None:
-        """Close the file; what was answered is in it."""
-        with self._guard:
-            self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    # ---------------------------------------------------------------- reading
-
-    @property
-    def classes(self) -> list[Label]:
-        """What can be answered, in the order of the keys."""
-        with self._guard:
-            return list(self._classes)
-
-    @property
-    def last(self) -> int:
-        """The number of the last answer."""
-        with self._reading():
-            self._catch_up()
-            return self._last
-
-    def current(self) -> dict[int, Answer]:
-        """The latest answer to each sample that was ever answered."""
-        with self._reading():
-            self._catch_up()
-            return dict(self._current)
-
-    def get(self, sample: int) -> Answer | None:
-        """The latest answer to one sample."""
-        with self._reading():
-            self._catch_up()
-            return self._current.get(sample)
-
-    def labels(self) -> dict[int, Label]:
-        """The label of each labelled sample, by row."""
-        found = sorted(self.current().items())
-        return {i: a.label for i, a in found if a.label is not None}
-
-    def skipped(self) -> set[int]:
-        """Samples that somebody could not label."""
-        return {i for i, answer in self.current().items() if answer.status == "skipped"}
-
-    def n_asked(self) -> int:
-        """Samples with a decision that was not there from the start."""
-        with self._reading():
-            self._catch_up()
-            return sum(a.decided and i not in self._given for i, a in self._current.items())
-
-    def history(self) -> list[Answer]:
-        """Every answer and every change, the first one first."""
-        with self._reading():
-            rows = self._connection.execute(
-                f"SELECT {_COLUMNS} FROM answers ORDER BY id"
-            ).fetchall()
-            return [self._read(row) for row in rows]
-
-    def frame(self, backend: str | None = None) -> Any:
-        """Every answer and every change as a pandas or polars data frame."""
-        rows = self.history()
-        names = ("id", "sample", "status", "label", "who", "at", "reason", "undoes")
-        columns = {name: [getattr(row, name) for row in rows] for name in names}
-        return make_frame(columns, backend)
-
-    def _read(self, row: Sequence[Any]) -> Answer:
-        """One row of the file, checked."""
-        number, sample, status, label, *rest = row
-        try:
-            check_count("sample", sample, at_most=self.n_samples - 1)
-            if rest[3] not in REASONS:
-                raise InvalidInputError(f"reason must be one of {tuple(REASONS)}; got {rest[3]!r}")
-            if not all(isinstance(text, str) for text in rest[:3]):
-                raise InvalidInputError("who, session and at must be text")
-            value = None if label is None else decode_label(label, self.kind)
-        except AllSplitsError as error:
-            raise damaged(self.path, f"answer {number}: {error}") from error
-        return Answer(number, sample, status, value, *rest)
-
-    def _catch_up(self) -> None:
-        """Read what this process, or another one, has added since."""
-        query = f"SELECT {_COLUMNS} FROM answers WHERE id > ? ORDER BY id"
-        for row in self._connection.execute(query, (self._last,)).fetchall():
-            answer = self._read(row)
-            self._current[answer.sample] = answer
-            if answer.reason in ("start", "import"):
-                self._given.add(answer.sample)
-            self._last = answer.id
+            except BaseException:
+                self.close()
+                raise
 
     def _labels_in_order(self) -> list[Label]:
         labels = self.labels().values()
         return sorted(set(labels), key=lambda x: (isinstance(x, str), x))
-
-    # ---------------------------------------------------------------- writing
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        with self._guard:
-            try:
-                yield
-            except BROKEN as error:
-                raise StorageError(f"cannot read {self.path}: {error}") from error
-
-    @contextmanager
-    def _writing(self, *, durable: bool = True) -> Iterator[None]:
-        """A transaction: all of it or nothing; if `durable`, on the disk when it ends."""
-        with self._guard:
-            try:
-                self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-                self._connection.execute("BEGIN IMMEDIATE")
-                try:
-                    self._catch_up()
-                    yield
-                    self._connection.execute("COMMIT")
-                except BaseException:
-                    if self._connection.in_transaction:
-                        self._connection.execute("ROLLBACK")
-                    raise
-            except sqlite3.Error as error:
-                raise StorageError(f"cannot write {self.path}: {error}") from error
 
     def answer(
         self,
@@ -368,7 +158,7 @@ class LabelStore:
         self._check_names(who, session)
         with self._writing():
             row = self._connection.execute(
-                f"SELECT {_COLUMNS} FROM answers a WHERE session = ? AND undoes IS NULL AND NOT "
+                f"SELECT {COLUMNS} FROM answers a WHERE session = ? AND undoes IS NULL AND NOT "
                 "EXISTS (SELECT 1 FROM answers b WHERE b.undoes = a.id) ORDER BY id DESC LIMIT 1",
                 (session,),
             ).fetchone()
@@ -411,21 +201,21 @@ class LabelStore:
         self._connection.execute(
             "INSERT INTO answers (sample, status, label, who, session, at, reason, undoes, nonce) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (sample, status, None if label is None else encode_label(label), who, session, _now(),
+            (sample, status, None if label is None else encode_label(label), who, session, now(),
              reason, undoes, nonce),
         )  # fmt: skip
 
     def _sent_before(self, nonce: str | None, session: str) -> Answer | None:
         if nonce is None:
             return None
-        query = f"SELECT {_COLUMNS} FROM answers WHERE nonce = ? AND session = ?"
+        query = f"SELECT {COLUMNS} FROM answers WHERE nonce = ? AND session = ?"
         row = self._connection.execute(query, (nonce, session)).fetchone()
         return None if row is None else self._read(row)
 
     def _before(self, answer: Answer) -> Answer | None:
         """The answer to the same sample before one."""
         row = self._connection.execute(
-            f"SELECT {_COLUMNS} FROM answers WHERE sample = ? AND id < ? ORDER BY id DESC LIMIT 1",
+            f"SELECT {COLUMNS} FROM answers WHERE sample = ? AND id < ? ORDER BY id DESC LIMIT 1",
             (answer.sample, answer.id),
         ).fetchone()
         return None if row is None else self._read(row)
@@ -515,19 +305,3 @@ class LabelStore:
             self._connection.execute(
                 "UPDATE leases SET until = ? WHERE session = ?", (time.time() + seconds, session)
             )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _place(path: str | Path, writable: bool) -> Path:
-    try:
-        place = Path(path).resolve()
-    except TypeError:
-        raise InvalidTypeError(f"path must be a path; got {path!r}") from None
-    if place.is_dir() or not place.parent.is_dir():
-        raise InvalidInputError(f"path must be a file in a folder that exists; got {str(path)!r}")
-    if not writable and not place.exists():
-        raise InvalidInputError(f"there is no file of labels {place}")
-    return place

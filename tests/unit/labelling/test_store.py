@@ -6,9 +6,8 @@ import time
 
 import pytest
 
-from allsplits.exceptions import InvalidInputError
+from allsplits.exceptions import ConflictError, InvalidInputError, StorageError
 from allsplits.labelling import LabelStore
-from allsplits.labelling._store import ConflictError, StorageError
 
 SAMPLES = {"shape": [10, 2], "sha256": "0" * 64}
 
