@@ -14,6 +14,7 @@ from sklearn.model_selection import LeavePOut
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import ActiveLearner, CommitteeQuery, validation_curve
+from allsplits.exceptions import InvalidInputError
 
 RNG = np.random.default_rng(1)
 X = RNG.standard_normal((120, 3))
