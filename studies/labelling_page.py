@@ -32,7 +32,7 @@ from allsplits.labelling._forecast import MORE, SMALL_GAIN
 from allsplits.labelling._measure import Measure, measure
 
 SETS = ("digits", "pendigits", "letters", "spambase")
-REPETITIONS = 20
+REPETITIONS = 12
 SHARE = 0.2
 #: Questions between two visits to the learner.
 ROUND = 5
@@ -235,16 +235,16 @@ page: those labels are part of its cost.
 ## Is the accuracy on the page honest?
 At every look, {LOOKS[0]} to {LABELS} labels, beside the truth: the accuracy over all samples of
 the file, each predicted from the other labels. “Own labels” is what the learner chooses k by, exact
-leave-10-out on its own labels: it is off, because they were chosen to be hard. Checks are a little
-too low: the learner asks little beside them, and then they are held out.
+leave-10-out on its own labels: it is off, because they were chosen to be hard. Checks are too low
+by much less: the learner asks little beside them, and then they are held out.
 
 {coverage_table(found)}
 
 ## Is the forecast?
 What {MORE} more labels are said to bring, and what the next {MORE} brought, over all samples of
 the file. It is said with a band, from nothing to a most; “you could stop” is said where the whole
-band is below {100 * SMALL_GAIN:.0f} point. The forecast is rather too high: the exact curve learns
-from random sets of labels that were chosen to go together.
+band is below {100 * SMALL_GAIN:.0f} point. The exact curve learns from random sets of the labels,
+while the next ones are chosen: where much is left to learn (letters) more happens than it says.
 
 {forecast_table(found)}
 """

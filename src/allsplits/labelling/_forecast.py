@@ -1,17 +1,15 @@
 """What more labels are expected to bring: a forecast, with its uncertainty.
 
-The labels give their own learning curve, exactly: e(m), the mean error of a held-out label when m
-of the others are learned from, over all sets of m. A curve  a + b · m^(-c),  a, b ≥ 0,  is fitted
-to it between a quarter of the labels and all of them, and gives the ratio
+The labels give their own learning curve, exactly: e(m), the mean error of a check (a sample drawn
+at random) that is held out while m of the other labels are learned from, over all sets of m. A
+curve  a + b · m^(-c),  a, b ≥ 0,  is fitted to it from a quarter of the labels to all, and gives
 
     r = e(n + more) / e(n),      gain = error on the checks · (1 - r).
 
-The level comes from the checks, which are random; only the shape comes from all labels, which are
-not. The band goes from nothing to what both allow at most: the error on the checks at its upper end
-(Clopper & Pearson), r at its lower end over 200 resamplings of the labels (95 %). It is a forecast,
-and rather too high than too low: the curve learns from random sets of labels that were chosen to go
-together, and so falls more steeply than the future does. What happened beside what it said:
-studies/labelling_page.md.
+The band goes from nothing to a most: the error on the checks at its upper end (Clopper & Pearson),
+r at its lower end over 200 resamplings (95 %), of the checks, or of all labels if that is less. It
+is a forecast: the curve learns from random sets of labels, while the next ones are chosen. What
+happened beside what it said: studies/labelling_page.md.
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ class Forecast:
     Attributes
     ----------
     sizes, errors : ndarray
-        The exact learning curve of the labels.
+        The exact learning curve of the labels, on the checks.
     ratio : float
         The error that is left after `more` labels, as a share of that of now.
     gain, high : float
@@ -70,26 +68,34 @@ class Forecast:
 
 
 def forecast(
-    learner: ActiveLearner, accuracy: Accuracy | None, more: int = MORE
+    learner: ActiveLearner, accuracy: Accuracy | None, checks: list[int], more: int = MORE
 ) -> Forecast | None:
     """What `more` labels are expected to bring; None while it is too early to say."""
-    n = len(learner.labelled_)
+    labelled = learner.labelled_
+    n = len(labelled)
     if accuracy is None or accuracy.n_checks < FEWEST_CHECKS or n < FEWEST_LABELS:
         return None
     sizes, wrong = learning_curve_rows(learner)
-    errors = wrong.mean(axis=0)
-    rng = np.random.RandomState(0)
-    weights = rng.multinomial(n, np.full(n, 1 / n), _RESAMPLINGS) / n
+    of_checks = wrong[np.isin(labelled, checks)]
+    errors = of_checks.mean(axis=0)
     ratio = float(ratios(sizes, errors[None, :], n, more)[0])
-    least = float(np.quantile(ratios(sizes, weights @ wrong, n, more), 0.025))
+    # Checks that are all right say nothing about the shape; then all labels have the word.
+    least = min(ratio, *(_least_ratio(sizes, rows, n, more) for rows in (of_checks, wrong)))
     return Forecast(
         more=more,
         gain=(1 - accuracy.score) * (1 - ratio),
-        high=(1 - accuracy.low) * (1 - min(least, ratio)),
+        high=(1 - accuracy.low) * (1 - least),
         ratio=ratio,
         sizes=sizes,
         errors=errors,
     )
+
+
+def _least_ratio(sizes: NDArray[np.intp], wrong: Floats, n: int, more: int) -> float:
+    """The lower end of the ratio over resamplings of the rows."""
+    size = len(wrong)
+    weights = np.random.RandomState(0).multinomial(size, np.full(size, 1 / size), _RESAMPLINGS)
+    return float(np.quantile(ratios(sizes, weights @ wrong / size, n, more), 0.025))
 
 
 def learning_curve_rows(learner: ActiveLearner) -> tuple[NDArray[np.intp], Floats]:

@@ -69,7 +69,7 @@ def measure(learner: ActiveLearner, checks: list[int]) -> Measure:
         last.score,
         learner.tune_leave_out,
         accuracy,
-        forecast(learner, accuracy),
+        forecast(learner, accuracy, checks),
         _suspects(learner),
     )
 

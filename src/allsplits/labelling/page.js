@@ -379,16 +379,14 @@
     return made;
   }
 
-  // The exact learning curve of the labels, at the level of the checks, and where it is expected to go.
+  // The exact learning curve of the labels on the checks, and where it is expected to go.
   function curve(accuracy, measured, ahead) {
     const figure = byId("curve");
     figure.hidden = !ahead;
     if (!ahead) return;
     const drawing = figure.querySelector("svg");
     const n = measured.n_labelled;
-    const last = ahead.errors[ahead.errors.length - 1] || 1;
-    const error = 1 - accuracy.score;
-    const line = ahead.sizes.map((m, i) => [m + 1, 1 - Math.min(1, error * ahead.errors[i] / last)]);
+    const line = ahead.sizes.map((m, i) => [m + 1, 1 - ahead.errors[i]]);
     const then = n + ahead.more;
     const ends = [0, ahead.high].map((gain) => Math.min(1, accuracy.score + gain));
     const floor = Math.max(0, Math.min(0.95, ...line.map((p) => p[1])) - 0.02);
@@ -410,7 +408,7 @@
     drawing.append(svg("polyline", { class: "ahead", points: [[n, accuracy.score], [then, Math.min(1, accuracy.score + ahead.gain)]]
       .map((p) => x(p[0]) + "," + y(p[1])).join(" ") }));
     drawing.append(svg("circle", { class: "now", cx: x(n), cy: y(accuracy.score), r: 4 }));
-    byId("curve-words").textContent = "Accuracy against labels: the exact learning curve of the labels so far, at the level of the checks; " +
+    byId("curve-words").textContent = "Accuracy against labels: the exact learning curve of the labels so far, on the checks; " +
       "dashed, a forecast of what " + ahead.more + " more bring, with its band.";
   }
 

@@ -150,14 +150,14 @@ def test_a_forecast_is_between_its_ends_and_waits_for_checks():
     X, y = points(120, seed=2)
     learner = ActiveLearner(range(1, 6), tune_leave_out=3, random_state=0).fit(X, y)
     judged = judge_labels(learner)
-    assert forecast(learner, None) is None
+    assert forecast(learner, None, []) is None
     few = accuracy_of(judged, learner.labelled_, list(range(FEWEST_CHECKS - 1)))
-    assert forecast(learner, few) is None
+    assert forecast(learner, few, list(range(FEWEST_CHECKS - 1))) is None
     enough = accuracy_of(judged, learner.labelled_, list(range(30)))
-    found = forecast(learner, enough)
+    found = forecast(learner, enough, list(range(30)))
     assert 0 <= found.gain <= found.high <= 1
     more = accuracy_of(judged, learner.labelled_, list(range(120)))
-    assert forecast(learner, more).high < found.high + 1e-12
+    assert forecast(learner, more, list(range(120))).high < found.high + 1e-12
 
 
 def test_verdicts():
@@ -172,7 +172,7 @@ def test_verdicts():
 def test_no_errors_among_the_checks_is_not_certainty():
     X, y = points(60)
     learner = ActiveLearner([1], random_state=0).fit(8 * X, y)
-    found = forecast(learner, clopper_pearson(15, 15))
+    found = forecast(learner, clopper_pearson(15, 15), list(range(15)))
     assert found.gain == 0
     assert found.ratio == 1 or found.high > 0.01
     assert found.verdict in ("stop", "unsure")
