@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,16 +12,10 @@ from sklearn.datasets import load_digits
 from allsplits import ActiveLearner
 from unit.labelling.talk import learner
 
-CHROMIUM = (
-    os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-)
 #: axe.min.js of the npm package axe-core, where somebody has it: it is not kept here.
 AXE = os.environ.get("AXE_CORE")
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytest.importorskip("uvicorn", reason="the extra label is not installed")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)"
-)
 ATTACK = "<img src=x onerror=\"document.title='taken'\">"
 
 
@@ -30,15 +23,6 @@ ATTACK = "<img src=x onerror=\"document.title='taken'\">"
 def digits():
     found = load_digits()
     return found.data[:400], found.target[:400]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        # A root user, as in containers, has no sandbox; the page is our own.
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
@@ -23,6 +24,8 @@ LARGEST_BODY = 16 * 1024
 _LONGEST_LIST = 60
 #: Seconds that a request for news waits for some.
 _PATIENCE = 10.0
+#: What a spreadsheet takes for a number, and does not run.
+_NUMBER = re.compile(r"[+-]?\d*[.,]?\d+([eE][+-]?\d+)?")
 _FILES = {
     "/": ("page.html", "text/html; charset=utf-8"),
     "/page.js": ("page.js", "text/javascript; charset=utf-8"),
@@ -198,16 +201,8 @@ def labels_as_csv(desk: Desk) -> bytes:
 
 def _tame(text: str) -> str:
     """Text that a spreadsheet takes for text."""
-    risky = text[:1] in ("=", "@", "+", "-", "\t", "\r") and not _is_number(text)
+    risky = text[:1] in ("=", "@", "+", "-", "\t", "\r") and not _NUMBER.fullmatch(text)
     return f"'{text}" if risky else text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _text(given: dict[str, Any], name: str, default: str | None = None) -> str:
