@@ -29,8 +29,8 @@ from sklearn.preprocessing import StandardScaler
 
 from allsplits import Evaluation, FixedSize, NeighborOrder, evaluate, order_neighbors
 from allsplits.exact import Options
+from allsplits.model_selection._suspects import SUSPICION, doubts, judge_of
 from allsplits.model_selection._task import Task
-from allsplits.reports._suspects import SUSPICION, doubts, judge_of
 
 Data = tuple[np.ndarray, np.ndarray]
 Ranking = Callable[[NeighborOrder, np.ndarray], np.ndarray]
@@ -253,7 +253,7 @@ def page() -> str:
 theirs is most often taken for (look-alike); means over {SEEDS} plantings. The report of version
 0.1.0 ranked by the share of the other class given most, over 5 folds, and listed all with 0.9 or
 more ("before", here with k = 5); now it ranks by the doubt described in
-`src/allsplits/reports/_suspects.py` and lists all with {SUSPICION} or more.
+`src/allsplits/model_selection/_suspects.py` and lists all with {SUSPICION} or more.
 
 ## How the rule was chosen
 On digits, pendigits, pendigits with classes of very different sizes, and letters:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from allsplits.active import *  # noqa: F403
     from allsplits.boosting import *  # noqa: F403
     from allsplits.exact import SplitSpread as SplitSpread
+    from allsplits.labelling import *  # noqa: F403
     from allsplits.lazy import *  # noqa: F403
     from allsplits.model_selection import *  # noqa: F403
     from allsplits.orders import NeighborOrder as NeighborOrder
@@ -36,6 +37,7 @@ _OFFERED = {
     "active": "ActiveLearner CommitteeQuery Simulation simulate",
     "boosting": "Loss ThetaScores Trust UNNClassifier UNNClassifierCV",
     "exact": "SplitSpread",
+    "labelling": "LabelPage LabelStore",
     "lazy": "LazyRegressor LocalModels LocalPaths local_constant_path",
     "model_selection": (
         "Audit Calibration Comparison CostMatrix Curve ErrorParts Evaluation Interval "

@@ -2,8 +2,10 @@
 
     AllSplitsError
     ├── InvalidInputError (ValueError)     a parameter or an array has a value that cannot work
-    │   └── UnsupportedError               each part is fine, their combination has no formula
+    │   ├── UnsupportedError               each part is fine, their combination has no formula
+    │   └── ConflictError                  somebody else has answered in between
     ├── InvalidTypeError  (TypeError)      a parameter is of the wrong kind
+    ├── StorageError      (OSError)        the disk did not take an answer; nothing has changed
     └── MissingExtraError (ImportError)    an optional dependency is not installed
 
 Messages name the parameter, what is allowed and what was given. Three warnings have classes of
@@ -14,11 +16,13 @@ NothingRelevantWarning, for queries that find nothing relevant in any gallery.
 
 __all__ = [
     "AllSplitsError",
+    "ConflictError",
     "InvalidInputError",
     "InvalidTypeError",
     "LongRunWarning",
     "MissingExtraError",
     "NothingRelevantWarning",
+    "StorageError",
     "UnknownClassWarning",
     "UnsupportedError",
 ]
@@ -34,6 +38,14 @@ class InvalidInputError(AllSplitsError, ValueError):
 
 class UnsupportedError(InvalidInputError):
     """Each part is valid but no exact formula for the combination exists here."""
+
+
+class ConflictError(InvalidInputError):
+    """Somebody else has answered in between: look again before answering."""
+
+
+class StorageError(AllSplitsError, OSError):
+    """The disk did not take an answer; nothing has changed."""
 
 
 class InvalidTypeError(AllSplitsError, TypeError):

@@ -1,7 +1,5 @@
 """The report in a real browser: nothing fails, nothing is fetched, everything answers."""
 
-import os
-import shutil
 from contextlib import contextmanager
 
 import numpy as np
@@ -12,13 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import FixedSize, Report, evaluate, report
 
-CHROMIUM = (
-    os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-)
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)"
-)
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +27,6 @@ def digits():
 @pytest.fixture(scope="module")
 def address(digits, tmp_path_factory):
     return digits.save(tmp_path_factory.mktemp("page") / "report.html").as_uri()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        # A root user, as in containers, has no sandbox; the page is our own file.
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @contextmanager

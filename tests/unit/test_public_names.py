@@ -13,6 +13,7 @@ from allsplits import exceptions
 PUBLIC_ROOMS = [
     "active",
     "boosting",
+    "labelling",
     "lazy",
     "model_selection",
     "plots",

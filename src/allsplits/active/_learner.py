@@ -247,6 +247,25 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
             self._change(State.replay(state.n_samples, state.rounds[:-1]))
         return self
 
+    def forget(self, indices: Any) -> Self:
+        """Put samples back into the pool, as if they had never been taught, and choose k anew.
+
+        Parameters
+        ----------
+        indices : int or array-like of int
+            Rows of X that were taught, labelled or skipped.
+        """
+        rows = read_rows("indices", indices, self._fitted().n_samples).tolist()
+        with self._turns:
+            state = self._fitted()
+            unknown = [row for row in rows if row not in state.labels]
+            if unknown or not rows:
+                raise InvalidInputError(
+                    f"indices must be samples that were taught; got {unknown[:5] or 'none'}"
+                )
+            self._become(state.without(set(rows)))
+        return self
+
     def history(self, backend: str | None = None) -> Any:
         """One row per call of `teach`, the start first, as a pandas or polars data frame.
 
@@ -269,15 +288,16 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
     def _become(self, state: State) -> None:
         """Tune k for a new state, then change over to it."""
         labels = state.partial_labels()
-        rows = labels.rows
-        reference = self._points[rows]
-        if self._metric.precomputed:
-            reference = reference[:, rows]
         k, score = choose_neighbors(
-            reference, labels, self._candidates(), self._metric, self.tune_leave_out,
-            len(rows) - self.leave_out, self._options(),
+            self._reference(labels.rows), labels, self._candidates(), self._metric,
+            self.tune_leave_out, len(labels.rows) - self.leave_out, self._options(),
         )  # fmt: skip
         self._change(state.tuned(k, score))
+
+    def _reference(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The points of some samples, or the distances between them."""
+        points = self._points[rows]
+        return points[:, rows] if self._metric.precomputed else points
 
     def _change(self, state: State) -> None:
         """Disk first, then memory: what was taught is never only in memory."""
@@ -433,6 +453,32 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
     def rounds_(self) -> tuple[Round, ...]:
         """What was taught, call by call, the start first."""
         return self._fitted().rounds
+
+    # ---------------------------------------------------------------- a page for people
+
+    def serve(self, path: str | Path, **options: Any) -> Any:
+        """Start a page in the browser on which people label; the learner is taught what they say.
+
+        Every answer is kept in an SQLite file before it is acknowledged. The learner asks, and is
+        taught in the background. Needs the extra ``label``.
+
+        Parameters
+        ----------
+        path : path
+            The file of the answers (`LabelStore`); one that is there is gone on with.
+        **options
+            `classes`, `names`, `texts`, `columns`, `images`, `image_shape`, `checks`, `target`,
+            `host`, `port` and `token`, as in `LabelPage`.
+
+        Returns
+        -------
+        LabelPage
+            Its ``address`` is to be opened in a browser; ``stop()`` ends it.
+        """
+        self._fitted()
+        from allsplits.labelling import LabelPage
+
+        return LabelPage(self, path, **options)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

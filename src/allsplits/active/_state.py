@@ -29,6 +29,14 @@ class Round:
     n_neighbors: int
     score: float = float("nan")
 
+    def without(self, rows: set[int]) -> Round:
+        """The same call without some samples."""
+        pairs = zip(self.indices, self.labels, strict=True)
+        kept = [(row, label) for row, label in pairs if row not in rows]
+        return replace(
+            self, indices=tuple(row for row, _ in kept), labels=tuple(label for _, label in kept)
+        )
+
 
 @dataclass(frozen=True)
 class State:
@@ -50,6 +58,12 @@ class State:
         """The state after one more round."""
         together = {**self.labels, **dict(zip(one.indices, one.labels, strict=True))}
         return State(self.n_samples, (*self.rounds, one), together)
+
+    def without(self, rows: set[int]) -> State:
+        """The state as if some samples had never been taught; rounds that taught no other go."""
+        kept = [one.without(rows) for one in self.rounds]
+        rounds = kept[:1] + [one for one in kept[1:] if one.indices]
+        return State.replay(self.n_samples, tuple(rounds))
 
     def tuned(self, n_neighbors: int, score: float) -> State:
         """The same with the choice of k written down in the last round."""

@@ -40,19 +40,26 @@ def choose_neighbors(
     distances between them; `largest` is the most voters that can be used. All of it was checked
     when it was read.
     """
-    n, classes, codes = len(labels.rows), labels.classes, labels.codes
+    n, classes = len(labels.rows), labels.classes
     fitting = [k for k in candidates if k <= min(largest, n - leave_out)]
     if len(candidates) == 1 or not fitting or len(classes) < 2:
         return candidates[0], float("nan")
-    samples = Samples(n, classes, codes)
-    task = Task(
+    task = labelled_task(reference, labels, metric, LeavePOut(leave_out), options)
+    curve = task.over_neighbors(fitting)
+    return curve.best, curve.best_score
+
+
+def labelled_task(
+    reference: NDArray[np.float64], labels: PartialLabels, metric: Metric, cv: Any, options: Options
+) -> Task:
+    """What can be asked about the labelled samples alone; all of it was checked before."""
+    samples = Samples(len(labels.rows), labels.classes, labels.codes)
+    return Task(
         Neighbors(reference, metric, options),
-        classes[codes],
+        labels.classes[labels.codes],
         samples,
-        resolve_cv(LeavePOut(leave_out), samples),
+        resolve_cv(cv, samples),
         VoteSettings(1, metric, regression=False, weights=None),
         Scoring("accuracy"),
         options,
     )
-    curve = task.over_neighbors(fitting)
-    return curve.best, curve.best_score

@@ -11,6 +11,7 @@ from allsplits.cli.condense import condense
 from allsplits.cli.curve import curve
 from allsplits.cli.demo import demo
 from allsplits.cli.evaluate import evaluate
+from allsplits.cli.label import label
 from allsplits.cli.merge import merge
 from allsplits.cli.query import query
 from allsplits.cli.values import values
@@ -21,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (evaluate, curve, compare, audit, values, query, merge, condense, demo):
+for command in (evaluate, curve, compare, audit, values, query, label, merge, condense, demo):
     app.command()(command)
 
 

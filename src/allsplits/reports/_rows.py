@@ -13,7 +13,7 @@ from allsplits._frames import row_names
 from allsplits._validation import check_points
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import NeighborOrder
-from allsplits.reports._images import check_image_shape, png_address
+from allsplits.plots._images import check_image_shape, png_address
 from allsplits.reports._text import as_text, cell
 
 #: More features than this are not shown for a sample.

@@ -13,9 +13,9 @@ from allsplits.exact import Options
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection import Curve, Evaluation
 from allsplits.model_selection._estimator import VoteSettings, read_estimator
+from allsplits.model_selection._suspects import judge_of
 from allsplits.model_selection._task import Task
 from allsplits.orders import NeighborOrder
-from allsplits.reports._suspects import judge_of
 from allsplits.reports._text import as_text
 from allsplits.splits import Law
 

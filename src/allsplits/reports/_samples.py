@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from allsplits.model_selection import Evaluation
+from allsplits.model_selection._suspects import SUSPICION, best_other, find_suspects
 from allsplits.reports._rows import Rows
-from allsplits.reports._suspects import SUSPICION, best_other, find_suspects
 from allsplits.reports._text import as_number, as_text, cell
 
 

@@ -7,12 +7,14 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import LeavePOut
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import ActiveLearner, CommitteeQuery, validation_curve
+from allsplits.exceptions import InvalidInputError
 
 RNG = np.random.default_rng(1)
 X = RNG.standard_normal((120, 3))
@@ -329,3 +331,32 @@ def test_a_label_that_cannot_be_saved_changes_nothing(tmp_path):
     with pytest.raises(ValueError, match="label"):
         learner.teach([0, 1], [10**5000, 1])
     assert len(learner.pool_) == 5
+
+
+def test_what_is_forgotten_is_asked_again():
+    X, truth = load_iris(return_X_y=True)
+    learner = ActiveLearner(range(1, 4), tune_leave_out=2, random_state=0).fit(X)
+    before = learner.teach([0, 60, 120, 5], truth[[0, 60, 120, 5]]).rounds_[-1]
+    learner.teach(30, None).teach([70, 71], truth[[70, 71]])
+    learner.forget([30, 70, 71])
+    assert learner.labelled_.tolist() == [0, 5, 60, 120]
+    assert {30, 70, 71} <= set(learner.pool_.tolist())
+    assert learner.rounds_[-1] == before  # rounds that taught nothing else are gone
+    learner.forget(60)
+    assert learner.rounds_[-1].indices == (0, 120, 5)
+    start = ActiveLearner(range(1, 4), random_state=0).fit(X, np.where(truth < 2, truth, np.nan))
+    start.forget(np.arange(100))
+    assert len(start.labelled_) == 0
+    assert len(start.rounds_) == 1
+    for wrong in ([7], [], [0, 7]):
+        with pytest.raises(InvalidInputError, match="indices must be samples that were taught"):
+            learner.forget(wrong)
+
+
+def test_forgetting_is_saved(tmp_path):
+    X, truth = load_iris(return_X_y=True)
+    path = tmp_path / "labels.json"
+    learner = ActiveLearner(range(1, 4), autosave=path, random_state=0).fit(X)
+    learner.teach([0, 60], truth[[0, 60]]).forget(0)
+    learner.close()
+    assert ActiveLearner.load(path, X).labelled_.tolist() == [60]

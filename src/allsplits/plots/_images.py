@@ -1,4 +1,4 @@
-"""Small pictures of samples as PNG data addresses, written with zlib alone."""
+"""Small pictures of samples as PNG, written with zlib alone."""
 
 import base64
 import struct
@@ -33,6 +33,12 @@ def check_image_shape(image_shape: Any, n_features: int) -> tuple[int, ...] | No
 
 
 def png_address(row: NDArray[np.float64], shape: tuple[int, ...], low: float, high: float) -> str:
+    """One sample as a picture in an address that holds it."""
+    picture = png_bytes(row, shape, low, high)
+    return "data:image/png;base64," + base64.b64encode(picture).decode("ascii")
+
+
+def png_bytes(row: NDArray[np.float64], shape: tuple[int, ...], low: float, high: float) -> bytes:
     """One sample as a picture; `low` is black and `high` is white."""
     scaled = (row.reshape(shape) - low) / ((high - low) or 1.0)
     pixels = np.rint(255 * np.clip(np.nan_to_num(scaled), 0, 1)).astype(np.uint8)
@@ -42,7 +48,7 @@ def png_address(row: NDArray[np.float64], shape: tuple[int, ...], low: float, hi
     lines[:, 1:] = pixels.reshape(height, -1)
     colours = 2 if len(shape) == 3 else 0
     header = struct.pack(">IIBBBBB", width, height, 8, colours, 0, 0, 0)
-    picture = b"".join(
+    return b"".join(
         [
             b"\x89PNG\r\n\x1a\n",
             _chunk(b"IHDR", header),
@@ -50,7 +56,6 @@ def png_address(row: NDArray[np.float64], shape: tuple[int, ...], low: float, hi
             _chunk(b"IEND", b""),
         ]
     )
-    return "data:image/png;base64," + base64.b64encode(picture).decode("ascii")
 
 
 def _chunk(kind: bytes, data: bytes) -> bytes:

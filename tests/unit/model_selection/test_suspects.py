@@ -12,8 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import FixedSize, evaluate, order_neighbors, report
 from allsplits.exact import Options
+from allsplits.model_selection._suspects import SUSPICION, find_suspects, judge_of
 from allsplits.model_selection._task import Task
-from allsplits.reports._suspects import SUSPICION, find_suspects, judge_of
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def test_small_classes_are_not_doubted_for_being_small():
 
 
 def test_the_reach_of_a_class_is_its_chance_to_be_drawn():
-    from allsplits.reports._suspects import _reach
+    from allsplits.model_selection._suspects import _reach
 
     y = np.array([0, 0, 0, 0, 1, 1, 2])
     law = FixedSize(3)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
-from allsplits.model_selection import Evaluation
+from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._scoring import Scoring
 from allsplits.model_selection._task import Task
 from allsplits.splits import FixedSize
