@@ -114,8 +114,7 @@ class Task:
 
     def evaluate(self) -> Evaluation:
         """The estimator's k, with what every sample contributes."""
-        k = self.n_neighbors
-        question = self._question([Column(k, self.law)], want_samples=True)
+        k, question = self.n_neighbors, self.samples_question()
         if self.options.exact:
             self.neighbors.expect()
         self.neighbors.keep_if_small()
@@ -149,6 +148,10 @@ class Task:
     def question(self) -> Question:
         """What the estimator's k scores under the law."""
         return self._question([Column(self.n_neighbors, self.law)])
+
+    def samples_question(self) -> Question:
+        """The same, with what every sample contributes."""
+        return self._question([Column(self.n_neighbors, self.law)], want_samples=True)
 
     def without_one(self) -> ScoresWithout | None:
         """The score of the estimator's k without each sample (or group) in turn."""
@@ -197,7 +200,7 @@ class Task:
 
     def split_spread(self, *, method: str, n_runs: int, seed: int) -> SplitSpread:
         """How much the score of one run differs from the average over all."""
-        question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
+        question = self.samples_question()
         # Loaded when it is asked for: a first evaluation does without.
         from allsplits.exact.pairs.spread import split_spread
 
@@ -205,7 +208,7 @@ class Task:
 
     def spread_in_passing(self) -> SplitSpread | None:
         """The same in a few seconds, for a sentence beside the score; None if it takes longer."""
-        question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
+        question = self.samples_question()
         from allsplits.exact.pairs.spread import spread_in_passing
 
         return spread_in_passing(self.neighbors, question)
@@ -214,7 +217,7 @@ class Task:
         self, split: GivenSplit, *, n_runs: int, seed: int
     ) -> tuple[SplitScore, SpreadAndRuns]:
         """The score of one split, and of drawn ones with their spread."""
-        question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
+        question = self.samples_question()
         from allsplits.exact.pairs.given import score_split
         from allsplits.exact.pairs.spread import spread_and_runs
 
@@ -266,8 +269,7 @@ class Task:
 
     def expect_evaluation(self) -> None:
         """Say that `evaluate` will be asked beside other questions."""
-        question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
-        self.neighbors.expect(solver_for(question).depth)
+        self.neighbors.expect(solver_for(self.samples_question()).depth)
 
     def fitting(self, ks: list[int]) -> list[int]:
         """Those candidates for k that some training set is not too small for, with a warning."""

@@ -1,23 +1,28 @@
 """`sample_values`: what each sample is worth as a neighbour of all others."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.model_selection import LeaveOneOut
 
+from allsplits._threads import thread_count
 from allsplits._validation import check_choice, shown
 from allsplits.exact.influence.asked import Asked
 from allsplits.exact.influence.outside import OutsideNeighbors
-from allsplits.exact.influence.solve import check_asked
-from allsplits.exceptions import InvalidInputError
+from allsplits.exact.influence.solve import check_asked, influences
+from allsplits.exceptions import AllSplitsError, InvalidInputError
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Task
-from allsplits.splits import BernoulliLaw, GroupLaw
+from allsplits.orders import NeighborOrder
+from allsplits.splits import BernoulliLaw, GroupLaw, resolve_cv
 from allsplits.values._questions import Samples
 from allsplits.values._result import SampleValues
 from allsplits.values._source import Source
 
 METHODS = ("influence", "shapley", "banzhaf", "soft_shapley")
+#: Seconds that values beside something else may take.
+_IN_PASSING = 20.0
 #: What the methods that need no cv average over.
 _SETS = {
     "shapley": "sets of all sizes alike",
@@ -116,6 +121,40 @@ def sample_values(
     asked = Asked(task.question(), method, tests)
     check_asked(asked)
     return _result(task, Source(neighbors, asked, samples), groups)
+
+
+def value_in_passing(task: Task) -> SampleValues | None:
+    """Banzhaf's values of a task's samples; None where they cannot be had, or take long."""
+    found = _in_passing(task)
+    if found is None:
+        return None
+    alone, asked = found
+    needed, X = influences(asked), task.neighbors.X
+    seconds = needed.seconds + task.neighbors.seconds(needed.depth)
+    known = X.depth if isinstance(X, NeighborOrder) else asked.n_candidates
+    if seconds > _IN_PASSING * thread_count(task.options.n_jobs) or known < needed.depth:
+        return None
+    return _result(alone, Source(task.neighbors, asked, Samples.of(alone)), None)
+
+
+def depth_in_passing(task: Task) -> int:
+    """How deep `value_in_passing` looks."""
+    found = _in_passing(task)
+    return 0 if found is None else influences(found[1]).depth
+
+
+def _in_passing(task: Task) -> tuple[Task, Asked] | None:
+    alone = replace(
+        task,
+        law=resolve_cv(LeaveOneOut(), task.samples),
+        options=replace(task.options, exact=False, progress=False),
+    )
+    try:
+        asked = Asked(alone.question(), "banzhaf")
+        check_asked(asked)
+    except AllSplitsError:
+        return None
+    return alone, asked
 
 
 def _result(task: Task, source: Source, groups: Any) -> SampleValues:

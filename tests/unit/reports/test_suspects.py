@@ -1,150 +1,130 @@
-"""Suspected labels: ranked by evidence, few on clean data, small classes judged fairly."""
+"""Suspected labels on the page: those of `find_label_errors`, with their neighbours; values."""
 
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris
-from sklearn.metrics import average_precision_score
-from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.model_selection import LeaveOneGroupOut
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import FixedSize, evaluate, order_neighbors, report
-from allsplits.exact import Options
-from allsplits.model_selection._task import Task
-from allsplits.reports._suspects import SUSPICION, find_suspects, judge_of
+from allsplits import (
+    FixedSize,
+    evaluate,
+    find_label_errors,
+    order_neighbors,
+    report,
+    sample_values,
+)
 
 
 @pytest.fixture(scope="module")
 def digits():
-    return load_digits(return_X_y=True)
-
-
-def second_look(estimator, X, y):
-    return judge_of(Task.read(estimator, X, y, Options(), cv=LeaveOneOut())).evaluate()
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:400], y[:400].copy()
+    y[:120:4] = (y[:120:4] + 1) % 10
+    return X, y
 
 
 def rows_of(made):
     return [one["row"] for one in made.summary["suspects"]["samples"]]
 
 
-def test_changed_labels_are_suspected():
-    X, y = load_iris(return_X_y=True)
-    wrong = y.copy()
-    wrong[[5, 25, 45]] = 2
-    made = report(X, wrong, n_neighbors=5, curves=())
-    assert {5, 25, 45} <= set(rows_of(made))
-    first = next(one for one in made.summary["suspects"]["samples"] if one["row"] == 5)
-    assert (first["label"], first["given"]) == ("2", "0")
-    assert first["share"] >= SUSPICION
-    assert made.summary["suspects"]["n_neighbors"] == 1
-
-
-def test_clean_data_have_few_suspects_and_planted_errors_come_first(digits):
+def test_suspects_are_those_of_find_label_errors(digits):
     X, y = digits
-    clean = find_suspects(second_look(KNeighborsClassifier(), X, y))
-    assert len(clean) <= 5  # of 1,797
-    rng = np.random.default_rng(0)
-    planted = rng.choice(len(y), 90, replace=False)
-    wrong = y.copy()
-    wrong[planted] = (y[planted] + rng.integers(1, 10, 90)) % 10
-    found = find_suspects(second_look(KNeighborsClassifier(), X, wrong))
-    position = np.full(len(y), -float(len(y)))
-    position[found] = -np.arange(len(found))
-    truth = np.isin(np.arange(len(y)), planted)
-    assert truth[found].mean() > 0.93
-    assert truth[found].sum() > 65
-    assert average_precision_score(truth[found], position[found]) > 0.96
+    made = report(X, y, n_neighbors=3, curves=(), image_shape=(8, 8), n_samples_shown=6)
+    found = find_label_errors(X, y)
+    shown = made.summary["suspects"]
+    assert rows_of(made) == found.rows[:6].tolist()
+    assert (shown["n"], shown["n_expected"]) == (len(found), found.n_expected)
+    first, row = shown["samples"][0], int(found.rows[0])
+    assert (first["label"], first["given"]) == (str(y[row]), str(found.suggested[row]))
+    assert first["share"] == pytest.approx(found.probability[row])
+    assert [one["row"] for one in first["neighbors"]] == found.neighbors(row).tolist()
+    for one in first["neighbors"]:
+        assert one["label"] == str(y[one["row"]])
+        assert one["same"] == (y[one["row"]] == y[row])
+        assert one["picture"].startswith("data:image/png")
+    assert f"nearest neighbours of row {row}" in made.html()
 
 
-def test_rounding_noise_ranks_nothing():
-    """All rows are equally doubtful but for the last bits: they stay in the order of the rows."""
-    X, y = load_iris(return_X_y=True)
-    found = evaluate(KNeighborsClassifier(3), X, y)
-    other = (found.y + 1) % 3
-    shares = np.zeros((150, 3))
-    shares[np.arange(150), other] = 1 + np.random.default_rng(0).normal(size=150) * 4e-16
-    noisy = replace(found, prediction_proba=shares)
-    np.testing.assert_array_equal(find_suspects(noisy), np.arange(150))
-    shown = report(noisy).summary["suspects"]
-    assert [one["row"] for one in shown["samples"]] == list(range(12))
-    assert max(one["share"] for one in shown["samples"]) == 1
+def test_neighbours_stand_beside_suspects_in_tables(digits):
+    made = report(*digits, n_neighbors=3, curves=())
+    near = made.summary["suspects"]["samples"][0]["neighbors"]
+    assert len(near) == 5
+    page = made.html()
+    assert "nearest neighbours (row)" in page
+    assert f"<small>{near[0]['row']}</small>" in page
 
 
-def test_a_class_of_one_is_beyond_judging():
-    X = np.arange(40.0).reshape(-1, 1)
-    y = np.zeros(40, dtype=int)
-    y[20], y[:2] = 2, 1
-    judged = second_look(KNeighborsClassifier(), X, y)
-    assert judged.prediction_proba[20, 0] > 0.999
-    assert 20 not in find_suspects(judged)
-
-
-def test_small_classes_are_not_doubted_for_being_small():
-    """The sixth nearest is the only other sample of its class: more it cannot have near."""
-    X = np.array([0.0, 1, 2, 3, 4, 5, 6, *range(100, 193)]).reshape(-1, 1)
-    small = np.zeros(100, dtype=int)
-    small[[0, 6]] = 1
-    assert 0 not in find_suspects(second_look(KNeighborsClassifier(), X, small))
-    large = small.copy()
-    large[60:] = 1  # the same neighbours, but a class that could be near
-    assert find_suspects(second_look(KNeighborsClassifier(), X, large))[0] == 0
-
-
-def test_the_reach_of_a_class_is_its_chance_to_be_drawn():
-    from allsplits.reports._suspects import _reach
-
-    y = np.array([0, 0, 0, 0, 1, 1, 2])
-    law = FixedSize(3)
-    judged = evaluate(KNeighborsClassifier(1), np.arange(7.0).reshape(-1, 1), y, cv=law)
-    for row, found in enumerate(_reach(judged)):
-        others = [i for i in range(7) if i != row]
-        drawn = [any(y[i] == y[row] for i in chosen) for chosen in combinations(others, 3)]
-        assert found == pytest.approx(np.mean(drawn))
+def test_features_without_names_are_not_shown(digits):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    plain = report(X.to_numpy(), y, n_neighbors=3, curves=())
+    assert plain.summary["data"]["features"] == []
+    assert plain.summary["hardest"][0]["values"] == []
+    assert "x0" not in plain.html()
+    assert report(X, y, n_neighbors=3, curves=()).summary["data"]["features"] == list(X.columns)
+    named = report(X.to_numpy(), y, n_neighbors=3, curves=(), feature_names=["a", "b", "c", "d"])
+    assert len(named.summary["hardest"][0]["values"]) == 4
 
 
 def test_hard_samples_are_not_those_suspected(digits):
-    X, y = digits[0][:500], digits[1][:500].copy()
-    y[:30] = (y[:30] + 1) % 10
-    summary = report(X, y, n_neighbors=3, curves=(), n_samples_shown=8).summary
+    summary = report(*digits, n_neighbors=3, curves=(), n_samples_shown=8).summary
     assert summary["suspects"]["n"] > 8
     assert len(summary["hardest"]) == len(summary["suspects"]["samples"]) == 8
-    suspected = find_suspects(second_look(KNeighborsClassifier(), X, y))
-    assert not set(suspected) & {one["row"] for one in summary["hardest"]}
+    assert not set(find_label_errors(*digits).rows) & {one["row"] for one in summary["hardest"]}
 
 
-def test_an_evaluation_alone_judges_by_itself_and_with_its_estimator_again(digits):
-    X, y = digits[0][:300], digits[1][:300]
+def test_an_evaluation_is_judged_by_its_own_task(digits):
+    X, y = digits
     model = KNeighborsClassifier(5, metric="manhattan")
     found = evaluate(model, X, y)
-    alone = report(found, X=X).summary
-    assert alone["suspects"]["law"] == str(found.law)
-    assert alone["model"] == {}
-    again = report(found, X=X, estimator=model).summary
-    assert again["suspects"]["law"] == "every training set of 60 of 300 samples"
-    assert again["model"] == {"metric": "manhattan", "weights": "uniform"}
-    expected = find_suspects(second_look(model, X, y))
-    assert [one["row"] for one in again["suspects"]["samples"]] == expected[:12].tolist()
-    named = report(found, estimator=model).summary
-    assert named["model"]["metric"] == "manhattan"
-    assert named["suspects"]["law"] == str(found.law)
+    expected = find_label_errors(X, y, estimator=model).rows[:12].tolist()
+    assert rows_of(report(found)) == expected
+    assert report(found, X=X).summary["model"] == {}
+    again = report(found, X=X, estimator=model)
+    assert rows_of(again) == expected
+    assert again.summary["model"] == {"metric": "manhattan", "weights": "uniform"}
+    from_elsewhere = report(replace(found, task=None))
+    assert from_elsewhere.summary["suspects"] is None
+    assert from_elsewhere.summary["values"] is None
+    assert "Suspected" not in from_elsewhere.html()
 
 
-def test_orders_and_groups_are_judged_by_the_evaluation(digits):
-    X, y = digits[0][:200], digits[1][:200]
-    made = report(order_neighbors(X), y, n_neighbors=3, curves=())
-    assert made.summary["suspects"]["law"] == str(made.evaluation.law)
-    groups = np.arange(200) // 4
+def test_orders_are_judged_where_they_are_deep_enough(digits):
+    X, y = digits
+    deep = report(order_neighbors(X), y, n_neighbors=3, curves=())
+    assert rows_of(deep) == find_label_errors(X, y).rows[:12].tolist()
+    shallow = order_neighbors(X, depth=30)
+    made = report(evaluate(KNeighborsClassifier(1), shallow, y, cv=FixedSize(320)))
+    assert made.summary["suspects"] is None
+    assert made.summary["values"] is None
+
+
+def test_members_of_a_group_do_not_judge_each_other(digits):
+    X, y = digits
+    groups = np.arange(400) // 4
     made = report(X, y, n_neighbors=3, curves=(), cv=LeaveOneGroupOut(), groups=groups)
-    assert made.summary["suspects"]["law"] == str(made.evaluation.law)
+    assert rows_of(made) == find_label_errors(X, y, groups=groups).rows[:12].tolist()
 
 
-@pytest.mark.parametrize("n", [4, 9, 30])
-def test_few_samples_can_be_judged(n):
-    X = np.concatenate([np.arange(n), 1000 + np.arange(n)]).reshape(-1, 1).astype(float)
-    y = np.repeat([0, 1], n)
-    assert find_suspects(second_look(KNeighborsClassifier(), X, y)).size == 0
-    y[1] = 1
-    if n > 4:
-        assert find_suspects(second_look(KNeighborsClassifier(), X, y))[0] == 1
+def test_the_most_harmful_and_the_most_helpful(digits):
+    X, y = digits
+    made = report(X, y, estimator=KNeighborsClassifier(3), curves=(), n_samples_shown=4)
+    found = sample_values(KNeighborsClassifier(3), X, y, method="banzhaf")
+    shown = made.summary["values"]
+    assert [one["row"] for one in shown["harmful"]] == found.worst(4).tolist()
+    assert [one["row"] for one in shown["helpful"]] == found.best(4).tolist()
+    assert shown["harmful"][0]["value"] == pytest.approx(found.values.min(), abs=1e-15)
+    assert f"{found.values.min():+.3g}" in made.html()
+
+
+def test_values_of_targets_and_none_for_weighted_votes():
+    X, y = load_iris(return_X_y=True)
+    regression = report(X[:, :3], X[:, 3], estimator=KNeighborsRegressor(3), curves=())
+    assert regression.summary["suspects"] is None
+    assert regression.summary["values"]["harmful"][0]["value"] < 0
+    assert "Most harmful" in regression.html()
+    weighted = report(X, y, estimator=KNeighborsClassifier(3, weights="distance"), curves=())
+    assert weighted.summary["values"] is None
+    assert weighted.summary["suspects"] is not None
