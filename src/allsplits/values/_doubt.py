@@ -31,6 +31,7 @@ from scipy.sparse import coo_array, csr_array, vstack
 from allsplits._threads import thread_count
 from allsplits.exact import Exclusion
 from allsplits.exact.effort import warn_if_long
+from allsplits.exact.neighbors import cut_rows
 from allsplits.exact.question import own_rows
 from allsplits.model_selection._task import Task
 from allsplits.orders import NeighborOrder, SearchReport
@@ -141,7 +142,7 @@ def judge_labels(task: Task, groups: Codes | None = None, n_nearest: int = 5) ->
     n_threads = thread_count(task.options.n_jobs)
     warn_if_long(neighbors.seconds(depth), _EACH * n * depth, n_threads, depth, "fewer samples")
     part = _VoicePart(
-        codes, len(task.samples.classes), q, task.options.average,
+        depth, codes, len(task.samples.classes), q, task.options.average,
         None if groups is None else Exclusion(groups, same_class_only=False), n_nearest,
     )  # fmt: skip
     blocks = list(neighbors.blocks(depth, part))
@@ -172,8 +173,9 @@ def _peers(codes: Codes, n_classes: int, exclusion: Exclusion | None) -> NDArray
 
 @dataclass(frozen=True, eq=False)
 class _VoicePart:
-    """Rows of a block -> who hears whom."""
+    """Rows of a block -> who hears whom; an order that is given may be deeper than it need be."""
 
+    depth: int
     codes: Codes
     n_classes: int
     q: float
@@ -182,7 +184,7 @@ class _VoicePart:
     n_nearest: int
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> _Voices:
-        n = len(self.codes)
+        n, order = len(self.codes), cut_rows(order, self.depth)
         others = np.full(order.n_samples, n - 1)
         if self.exclusion is not None:
             of_group = np.bincount(self.exclusion.groups)

@@ -70,7 +70,7 @@ def test_the_expected_number_follows_the_planted_one(rate):
 
 def test_rounding_ranks_nothing():
     """All rows are equally doubtful: they stay in the order of the rows."""
-    points = np.repeat(np.arange(20.0), 5).reshape(-1, 1) * 100
+    points = np.repeat(np.eye(20), 5, axis=0)
     y = np.tile([0, 0, 0, 0, 1], 20)
     found = find_label_errors(points, y)
     doubtful = np.flatnonzero(y == 1)
@@ -142,19 +142,16 @@ def test_metric_and_names_are_honoured():
     frame = found.frame("pandas")
     assert frame.index[0] == f"flower {found.rows[0]}"
     assert found.frame("polars")["row"][0] == frame.index[0]
-    assert list(frame["label"]) == ["virginica"] * len(found)
+    assert list(frame["label"]) == list(y[found.rows])
     assert list(frame.columns) == [
         "sample", "label", "suggested", "probability", "own_probability", "doubt", "neighbors",
         "neighbor_labels",
     ]  # fmt: skip
     row = int(found.rows[0])
     assert frame["neighbors"].iloc[0] == ", ".join(map(str, found.neighbors(row)))
-    assert (
-        found.neighbors(row).tolist()
-        == order_neighbors(X, metric="manhattan").tie_groups(row)[0].tolist()
-        + found.neighbors(row).tolist()[1:]
-        or len(found.neighbors(row)) == 5
-    )
+    distances = np.abs(X - X[row]).sum(axis=1)
+    near = distances[found.neighbors(row)]
+    np.testing.assert_allclose(near, np.sort(distances)[1:6])
 
 
 @pytest.mark.parametrize(
@@ -192,7 +189,7 @@ def test_effects_are_evaluations_of_the_changed_data(cv, options):
         change = (relabelled.sample_scores - before.sample_scores)[keep]
         others = weights @ change / weights.sum()
         assert line.others_relabelled == pytest.approx(others, abs=1e-12)
-        assert 0 <= line.error_bound < 1e-10
+        assert 0 <= line.error_bound < 1e-4
 
 
 def test_effects_where_a_class_vanishes():
@@ -252,8 +249,8 @@ def test_long_effects_are_announced(monkeypatch):
     y = Y.copy()
     y[[5, 25, 45]] = 2
     found = find_label_errors(X, y)
-    solver = _effects.solver_for(found.changes.task.question())
-    monkeypatch.setattr(_effects, "solver_for", lambda _: solver._replace(seconds=1000.0))
+    real = _effects.solver_for
+    monkeypatch.setattr(_effects, "solver_for", lambda asked: real(asked)._replace(seconds=1000.0))
     with pytest.warns(LongRunWarning):
         found.effects(1)
 
