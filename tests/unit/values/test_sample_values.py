@@ -216,3 +216,27 @@ def test_folds_that_leave_nobody_else_out_of_a_small_class():
     y = np.where(np.arange(150) < 3, 9, Y)
     refused(lambda: sample_values(KNN, X, y, cv=StratifiedKFold(3)), "class", "ShuffleSplit")
     sample_values(KNN, X, y, cv=LeavePOut(2))
+
+
+@pytest.mark.parametrize("first", ["worst", "best"])
+def test_without_tests_the_samples_ask_those_that_are_left(first):
+    wine, kinds = load_wine(return_X_y=True)
+    wine = wine / wine.std(axis=0)
+    found = sample_values(KNN, wine, kinds, method="banzhaf")
+    curve = found.removal_curve(shares=[0, 0.3, 0.6], first=first)
+    order = found.worst(178) if first == "worst" else found.best(178)
+    for count, score in zip(curve.x, curve.scores, strict=True):
+        right = 0
+        for i in range(178):
+            left = np.setdiff1d(np.arange(178), [*order[:count], i])
+            right += KNN.fit(wine[left], kinds[left]).predict(wine[[i]])[0] == kinds[i]
+        assert score == pytest.approx(right / 178, abs=1e-12)
+    assert curve.scores[0] == pytest.approx(evaluate(KNN, wine, kinds, cv=LeaveOneOut()).score)
+    tested = sample_values(KNN, wine, kinds, method="banzhaf", X_test=wine[:9], y_test=kinds[:9])
+    refused(lambda: tested.removal_curve(), "X_test")
+    refused(lambda: found.removal_curve(wine), "y_test")
+    refused(lambda: found.removal_curve(shares=[0.999]), "shares")
+    targets = sample_values(KNeighborsRegressor(3), wine, wine[:, 0], method="banzhaf")
+    alone = targets.removal_curve(shares=[0]).scores[0]
+    loo = evaluate(KNeighborsRegressor(3), wine, wine[:, 0], cv=LeaveOneOut()).score
+    assert alone == pytest.approx(loo, rel=1e-12)
