@@ -68,6 +68,7 @@ class Problem:
         self.check, self.test = (X[check], codes[check]), (X[test], codes[test])
 
     def score(self, gone: np.ndarray) -> float:
+        """Accuracy of the test samples without some of the training samples."""
         keep = np.setdiff1d(np.arange(TRAIN), gone)
         return KNN.fit(self.X[keep], self.y[keep]).score(*self.test)
 
