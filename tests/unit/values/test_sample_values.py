@@ -18,6 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import Bootstrap, ClassCounts, FixedSize, evaluate, order_neighbors, sample_values
 from allsplits.exact.influence import solve
+from allsplits.values._source import Source
 from unit.refused import refused
 
 X, Y = load_iris(return_X_y=True)
@@ -240,3 +241,37 @@ def test_without_tests_the_samples_ask_those_that_are_left(first):
     alone = targets.removal_curve(shares=[0]).scores[0]
     loo = evaluate(KNeighborsRegressor(3), wine, wine[:, 0], cv=LeaveOneOut()).score
     assert alone == pytest.approx(loo, rel=1e-12)
+
+
+def test_influences_are_built_when_they_are_asked_for(monkeypatch):
+    """Values need no matrix: nobody pays for one that is not wanted, and it is made once."""
+    built = []
+    real = Source.influence
+    monkeypatch.setattr(Source, "influence", lambda self: built.append(1) or real(self))
+    found = sample_values(KNN, X, Y)
+    found.worst(3), found.frame(), repr(found)
+    assert built == []
+    assert found.influence is found.influence
+    assert found.far_influence.shape[0] == 150
+    assert built == [1]
+
+
+def test_a_matrix_that_would_not_fit_is_refused(monkeypatch):
+    monkeypatch.setattr("allsplits.values._source._MOST_INFLUENCES", 100)
+    found = sample_values(KNN, X, Y)
+    refused(lambda: found.influence, "influence", "150", "100", "X_test")
+
+
+def test_duplicates_that_contradict_harm_each_other():
+    """Two samples in each place, one of each class: every nearest neighbour is wrong."""
+    places = np.repeat(np.arange(10.0) * 10, 2).reshape(-1, 1)
+    labels = np.tile([0, 1], 10)
+    one = KNeighborsClassifier(1)
+    for method in ("influence", "banzhaf", "shapley", "soft_shapley"):
+        found = sample_values(one, places, labels, method=method)
+        influence = found.influence.toarray()
+        for i in range(20):
+            assert influence[i ^ 1, i] == influence[:, i].min() < 0
+        assert np.isfinite(found.values).all()
+    total = sample_values(one, places, labels, method="shapley").values.sum()
+    assert total == pytest.approx(evaluate(one, places, labels, cv=LeaveOneOut()).score, abs=1e-12)
