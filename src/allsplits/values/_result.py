@@ -14,6 +14,7 @@ from scipy.sparse import csc_array
 
 from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_choice, check_count, check_groups, shown
+from allsplits.exact.influence.solve import WEIGHTED
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection import Curve
 from allsplits.orders import SearchReport
@@ -182,6 +183,8 @@ class SampleValues:
         if self.groups is not None:
             raise UnsupportedError("removal_curve is of samples; these are values of whole groups")
         source, n = self._known_source("removal_curve"), len(self.values)
+        if source.asked.question.vote in WEIGHTED:
+            raise UnsupportedError("removal_curve is of votes with weights='uniform'")
         counts = sorted({int(n * _check_share(share)) for share in shares})
         ranked = self.worst(n) if first == "worst" else self.best(n)
         leaving = [ranked[:count] for count in counts]

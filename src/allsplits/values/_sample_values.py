@@ -11,6 +11,7 @@ from allsplits._validation import check_choice, shown
 from allsplits.exact.influence.asked import Asked
 from allsplits.exact.influence.outside import OutsideNeighbors
 from allsplits.exact.influence.solve import check_asked, influences
+from allsplits.exact.struck_votes import or_majority
 from allsplits.exceptions import AllSplitsError, InvalidInputError
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Task
@@ -60,7 +61,8 @@ def sample_values(
     Parameters
     ----------
     estimator : KNeighborsClassifier or KNeighborsRegressor
-        scikit-learn's own estimator with ``weights="uniform"``. It is not fitted.
+        scikit-learn's own estimator. It is not fitted. Other weights than "uniform": influence
+        under splits of fixed size only, where every list of neighbours is valued, within bounds.
     X, y :
         As in `evaluate`.
     cv : law, scikit-learn splitter, int or None, default=None
@@ -118,7 +120,7 @@ def sample_values(
     if X_test is not None or y_test is not None:
         queries, tests = samples.read(X_test, y_test)
         neighbors = OutsideNeighbors(task.points, queries, samples.metric, options)
-    asked = Asked(task.question(), method, tests)
+    asked = Asked(or_majority(task.question()), method, tests)
     check_asked(asked)
     return _result(task, Source(neighbors, asked, samples), groups)
 
@@ -150,7 +152,7 @@ def _in_passing(task: Task) -> tuple[Task, Asked] | None:
         options=replace(task.options, exact=False, progress=False),
     )
     try:
-        asked = Asked(alone.question(), "banzhaf")
+        asked = Asked(or_majority(alone.question()), "banzhaf")
         check_asked(asked)
     except AllSplitsError:
         return None

@@ -67,7 +67,7 @@ class Source:
             )
 
         def part(order: NeighborOrder, n_threads: int) -> tuple[NDArray[Any], ...]:
-            entries, far = found.part(order, n_threads)
+            entries, far, _ = found.part(order, n_threads)
             questions = np.arange(len(asked.codes))[own_rows(order)]
             columns = np.repeat(questions, np.diff(order.indptr))
             nobody = found.constants

@@ -198,6 +198,17 @@ def test_votes_without_values_are_refused():
     refused(
         lambda: sample_values(KNeighborsRegressor(3), X, Y, method="soft_shapley"), "soft_shapley"
     )
+    weighted = KNeighborsClassifier(3, weights="distance")
+    for options, word in (
+        ({"method": "banzhaf"}, "weights='uniform'"),
+        ({"cv": FixedSize(90), "exact": True}, "exact"),
+        ({"cv": FixedSize(90), "X_test": X, "y_test": Y}, "X_test"),
+        ({"cv": ClassCounts(9)}, "FixedSize"),
+    ):
+        refused(lambda options=options: sample_values(weighted, X, Y, **options), word)
+    alone = np.where(np.arange(150) == 7, 9, Y)
+    steps = KNeighborsClassifier(3, weights=np.ones_like)
+    refused(lambda: sample_values(steps, X, alone, cv=FixedSize(90)), "weights", "one sample")
     refused(lambda: sample_values(KNN, X, np.zeros(150)), "y must have at least 2 classes")
     refused(lambda: sample_values(KNeighborsClassifier(150), X, Y, method="shapley"), "149")
 
@@ -275,3 +286,17 @@ def test_duplicates_that_contradict_harm_each_other():
         assert np.isfinite(found.values).all()
     total = sample_values(one, places, labels, method="shapley").values.sum()
     assert total == pytest.approx(evaluate(one, places, labels, cv=LeaveOneOut()).score, abs=1e-12)
+
+
+def test_weighted_votes_have_influences():
+    some = np.arange(0, 150, 3)
+    near, y = X[some], Y[some]
+    found = sample_values(KNeighborsClassifier(3, weights="distance"), near, y, cv=FixedSize(40))
+    assert found.values.sum() == pytest.approx(0, abs=50 * found.error_bound)
+    assert found.error_bound < 1e-3
+    assert found.influence.shape == (50, 50)
+    refused(lambda: found.removal_curve(), "removal_curve", "uniform")
+    one = {"cv": FixedSize(40)}
+    weighted = sample_values(KNeighborsClassifier(1, weights="distance"), near, y, **one)
+    plain = sample_values(KNeighborsClassifier(1), near, y, **one)
+    np.testing.assert_array_equal(weighted.values, plain.values)
