@@ -402,8 +402,8 @@ def page() -> str:
 Labels are changed: of any samples, to any other class (uniform) or to the class that theirs is
 most often taken for (look-alike), or of samples near the border, to the class beyond it (border);
 2, 5, 10 and 20 % of them, in at most {MOST_ROWS:,} rows of twelve data sets. Average precision of a
-ranking of all samples, means over all kinds and rates; one planting of each. The rule of `find_label_errors` is described
-in `src/allsplits/values/_doubt.py`.
+ranking of all samples, means over all kinds and rates, one planting of each. The rule of
+`find_label_errors` is described in `src/allsplits/values/_doubt.py`.
 
 ## How the rule was chosen
 On six data sets. Besides those below about a hundred others were tried on them (other weights of
@@ -457,8 +457,8 @@ Seven are too few to rank rules by.
 - Neighbours cannot tell a wrong label from a sample that lies in another class.
 - It is best in the mean, not everywhere: `trust()` is ahead for errors near the border and on wdbc,
   others by a little on ripley, breast cancer and pima.
-- A few errors among samples that are hard anyway are not expected at all, as in MNIST's test set: the
-  list is empty then, and `Suspects.first(n)` still ranks them.
+- A few errors among samples that are hard anyway are not expected at all, as in MNIST's test set:
+  the list is empty then, and `Suspects.first(n)` still ranks them.
 - Errors that are alike and near each other support each other.
 - The metric decides who is near: features that differ in their units must be scaled first.
 """
