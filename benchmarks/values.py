@@ -1,4 +1,4 @@
-"""Values of samples: beside the evaluation, the search, and pyDVL's KNN-Shapley.
+"""Values of samples and suspects: beside the evaluation, the search, and pyDVL's KNN-Shapley.
 
 pyDVL is run where ``PYDVL_PYTHON`` names a Python that has it (0.9.2 needs NumPy 1.26, so an
 environment of its own); without it only our own time is shown. Only times are compared: the values
@@ -18,7 +18,8 @@ import numpy as np
 from sklearn.model_selection import ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits import evaluate, order_neighbors, sample_values
+from allsplits import evaluate, find_label_errors, order_neighbors, sample_values
+from allsplits.values._doubt import depth_to_judge
 from benchmarks._data import letters, mnist
 from benchmarks._timing import Result, interleaved, needed_depth, print_results, seconds
 
@@ -58,6 +59,15 @@ def beside_the_search(X: np.ndarray, y: np.ndarray, name: str) -> list[Result]:
     )
     what = f"{name}, 50,000 x 64, k = 5, 20 % held out: influence / the search alone"
     return [Result(what, ours, search, 2.0)]
+
+
+def suspects_beside_the_search() -> list[Result]:
+    name, X, y = letters()
+    ours, search = interleaved(
+        [lambda: find_label_errors(X, y), lambda: order_neighbors(X, depth=depth_to_judge(len(X)))],
+        repeats=2,
+    )
+    return [Result(f"{name}: find_label_errors / the search alone", ours, search, 2.0)]
 
 
 def complete_orders(X: np.ndarray, y: np.ndarray, name: str) -> list[Result]:
@@ -103,6 +113,7 @@ def measure() -> list[Result]:
     return [
         *beside_the_evaluation(),
         *beside_the_search(X, y, name),
+        *suspects_beside_the_search(),
         *complete_orders(X, y, name),
         *beside_pydvl(X, y, name),
     ]

@@ -55,7 +55,7 @@ _OFFERED = {
     ),
     "reports": "Report report",
     "splits": "Bernoulli Bootstrap ClassCounts Episodes FixedSize",
-    "values": "SampleValues sample_values",
+    "values": "SampleValues Suspects find_label_errors sample_values",
 }
 _ROOM_OF = {name: room for room, names in _OFFERED.items() for name in names.split()}
 

@@ -22,6 +22,7 @@ COMMANDS = [
     "compare",
     "audit",
     "values",
+    "suspects",
     "query",
     "label",
     "merge",

@@ -29,9 +29,9 @@ def parse_image_shape(text: str | None) -> tuple[int, ...] | None:
 
 def expect_report(task: Task) -> None:
     """Say before the first question what the report will ask."""
-    from allsplits.reports._run import expect, in_groups
+    from allsplits.reports._run import expect, groups_of
 
-    expect(task, sizes=not in_groups(task.law))
+    expect(task, [task.settings.n_neighbors], sizes=groups_of(task.law) is None)
 
 
 def write_report(
@@ -43,14 +43,14 @@ def write_report(
 
     from allsplits.reports._report import Report
     from allsplits.reports._rows import Rows
-    from allsplits.reports._run import in_groups, judge
+    from allsplits.reports._run import groups_of, judge
     from allsplits.reports._summary import summarize
 
     data, notes = labelled.asked.data, labelled.data.notes
     if data.names is not None:
         best = replace(best, row_names=np.array(data.names))
     curves = [] if over_k is None else [over_k]
-    if not in_groups(task.law):
+    if groups_of(task.law) is None:
         with screen.noting(notes):
             curves.append(task.over_sizes())
     with screen.waiting("writing the report"):

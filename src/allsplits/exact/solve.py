@@ -12,7 +12,7 @@ from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
 from allsplits.exact.answer import Answer, Part, Solver, Total
 from allsplits.exact.effort import warn_if_long
-from allsplits.exact.neighbors import Neighbors, cut_order
+from allsplits.exact.neighbors import Neighbors, cut_rows
 from allsplits.exact.question import Exclusion, Question
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder, SearchReport
@@ -132,7 +132,7 @@ class _Together:
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> list[Any]:
         pairs = zip(self.parts, self.depths, strict=True)
-        return [part(cut_order(order, depth), n_threads) for part, depth in pairs]
+        return [part(cut_rows(order, depth), n_threads) for part, depth in pairs]
 
 
 class _AllTotals(NamedTuple):

@@ -101,8 +101,8 @@ def struck_votes(question: Question) -> StruckVotes | None:
         given, tol=max(given.tol, _TOL), vote_tol=max(given.vote_tol, _VOTE_TOL),
         max_states=min(given.max_states, _MOST_STATES),
     )  # fmt: skip
-    question = _or_majority(replace(question, options=options, want_samples=False))
-    if _may_be_weightless(question):
+    question = or_majority(replace(question, options=options, want_samples=False))
+    if may_be_weightless(question):
         return None
     kind = question.columns[0].law.kind
     if kind == "class counts" and question.vote in _CLASS_COUNTS:
@@ -118,7 +118,7 @@ def struck_votes(question: Question) -> StruckVotes | None:
     return _FIXED_SIZE[question.vote](smaller) if question.vote in _FIXED_SIZE else None
 
 
-def _or_majority(question: Question) -> Question:
+def or_majority(question: Question) -> Question:
     """The vote of one neighbour has no weights."""
     alone = all(column.k == 1 for column in question.columns)
     if question.weights is None or callable(question.weights.function) or not alone:
@@ -127,7 +127,7 @@ def _or_majority(question: Question) -> Question:
     return replace(question, vote=plain[question.vote], weights=None)  # type: ignore[arg-type]
 
 
-def _may_be_weightless(question: Question) -> bool:
+def may_be_weightless(question: Question) -> bool:
     """Whether a class may vanish, and nobody may have weight: then the vanished class would win."""
     lonely = question.n_classes > 0 and 1 in question.class_sizes
     return lonely and question.weights is not None and callable(question.weights.function)
@@ -271,6 +271,11 @@ _FIXED_SIZE: dict[str, Callable[[Question], StruckVotes | None]] = {
     "weighted": _weighted,
     "weighted mean": _weighted_mean,
 }
+
+
+def fixed_size_votes(question: Question) -> StruckVotes | None:
+    """How rows are valued under laws of fixed size, as the question has them."""
+    return _FIXED_SIZE[question.vote](question)
 
 
 def _smaller_laws(question: Question) -> list[CountsLaw] | None:

@@ -13,7 +13,8 @@ from allsplits.active._learner import ActiveLearner
 from allsplits.labelling._accuracy import Accuracy, accuracy_of, judge_labels
 from allsplits.labelling._forecast import Forecast, forecast
 from allsplits.labelling._labels import label_text, plain_label
-from allsplits.model_selection._suspects import best_other, find_suspects, judge_of
+from allsplits.values._doubt import can_be_judged
+from allsplits.values._doubt import judge_labels as doubt_labels
 
 #: Fewer labels have no suspects: one odd sample would be doubted by strangers.
 _FEWEST_FOR_SUSPECTS = 20
@@ -79,10 +80,14 @@ def _suspects(learner: ActiveLearner) -> tuple[tuple[int, str, float], ...]:
     rows = learner.labelled_
     if len(rows) < _FEWEST_FOR_SUSPECTS or len(learner.classes_) < 2:
         return ()
-    judged = judge_of(task_of(learner, LeaveOneOut())).evaluate()
+    task = task_of(learner, LeaveOneOut())
+    classes = task.samples.classes
+    if classes is None or not can_be_judged(task):
+        return ()
+    doubts = doubt_labels(task)
     found = []
-    for place in find_suspects(judged)[:_MOST_SUSPECTS].tolist():
-        other = best_other(judged, place)
-        if other is not None:
-            found.append((int(rows[place]), label_text(plain_label("label", other[0])), other[1]))
+    for place in doubts.suspects[:_MOST_SUSPECTS].tolist():
+        other = plain_label("label", classes[doubts.suggested[place]])
+        share = min(float(doubts.probability[place]), 1.0)
+        found.append((int(rows[place]), label_text(other), share))
     return tuple(found)

@@ -234,8 +234,7 @@ class Task:
 
     def _evaluate_plain(self) -> Evaluation:
         """One score that counts how often samples are right."""
-        k = self.n_neighbors
-        question = self.ask([Column(k, self.law)], want_samples=True)
+        k, question = self.n_neighbors, self.samples_question()
         if self.options.exact:
             self.neighbors.expect()
         self.neighbors.keep_if_small()
@@ -281,6 +280,10 @@ class Task:
     def question(self) -> Question:
         """What the estimator's k scores under the law."""
         return self.ask([Column(self.n_neighbors, self.law)])
+
+    def samples_question(self) -> Question:
+        """The same, with what every sample contributes."""
+        return self.ask([self.column], want_samples=True)
 
     def without_one(self, *, keep: bool = False) -> ScoresWithout | None:
         """The score of the estimator's k without each sample (or group) in turn.
@@ -358,7 +361,7 @@ class Task:
     def split_spread(self, *, method: str, n_runs: int, seed: int) -> SplitSpread:
         """How much the score of one run differs from the average over all."""
         self._check_plain("split_spread")
-        question = self.ask([Column(self.n_neighbors, self.law)], want_samples=True)
+        question = self.samples_question()
         # Loaded when it is asked for: a first evaluation does without.
         from allsplits.exact.pairs.spread import split_spread
 
@@ -368,7 +371,7 @@ class Task:
         """The same in a few seconds, for a sentence beside the score; None if it takes longer."""
         if not self.scoring.is_plain:
             return None
-        question = self.ask([Column(self.n_neighbors, self.law)], want_samples=True)
+        question = self.samples_question()
         from allsplits.exact.pairs.spread import spread_in_passing
 
         return spread_in_passing(self.neighbors, question)
@@ -377,7 +380,7 @@ class Task:
         self, split: GivenSplit, *, n_runs: int, seed: int
     ) -> tuple[SplitScore, SpreadAndRuns]:
         """The score of one split, and of drawn ones with their spread."""
-        question = self.ask([Column(self.n_neighbors, self.law)], want_samples=True)
+        question = self.samples_question()
         from allsplits.exact.pairs.given import score_split
         from allsplits.exact.pairs.spread import spread_and_runs
 
@@ -443,8 +446,7 @@ class Task:
 
     def expect_evaluation(self) -> None:
         """Say that `evaluate` will be asked beside other questions."""
-        question = self.ask([Column(self.n_neighbors, self.law)], want_samples=True)
-        self.neighbors.expect(solver_for(question).depth)
+        self.neighbors.expect(solver_for(self.samples_question()).depth)
 
     def fitting(self, ks: list[int]) -> list[int]:
         """Those candidates for k that some training set is not too small for, with a warning."""

@@ -103,11 +103,11 @@ def report(
         Labels or targets, with samples.
     X : array-like or data frame, default=None
         With an Evaluation: its samples, so that the page can show them. They are computed with only
-        if `estimator` is given as well.
+        if `estimator` is given as well; without, labels and samples are judged by the task of the
+        Evaluation.
     estimator : KNeighborsClassifier or KNeighborsRegressor, default=None
         With samples: the model; None means KNeighborsClassifier and the best k. With an Evaluation:
-        the one that it is of, so that the page names the metric and, with `X`, judges the labels by
-        a second, wider look.
+        the one that it is of, so that the page names the metric.
     n_neighbors : int or iterable of int, default=None
         With samples: candidates, of which the best is taken. None means 1 to 50 (as far as they
         fit) without an estimator, and the estimator's own k with one.
@@ -122,11 +122,11 @@ def report(
     confidence : float, default=0.95
         Confidence of the intervals.
     n_samples_shown : int, default=12
-        How many hard samples, and suspected labels, are shown.
+        How many suspected labels, hard, harmful and helpful samples are shown, of each.
     image_shape : (height, width) or (height, width, 3), default=None
         Rows of X are pictures of this shape: show them.
     feature_names : sequence of str, default=None
-        Names of the features; a data frame has its own.
+        Names of the features, which are then shown beside samples; a data frame has its own.
     title : str
         Heading of the page.
     notes : sequence of str, default=()
@@ -164,7 +164,8 @@ def report(
         # Its words are about how often samples are right.
         plain_score(evaluation_or_X.scoring, regression=evaluation_or_X.classes is None)
         settings, again = read_again(evaluation_or_X, X, estimator, options)
-        points = None if again is None else again.points
+        # The task is of other samples than X where no estimator says how to read these.
+        points = None if again is None or estimator is None else again.points
         if again is not None and again.test_set is not None:
             points = again.test_set.points
         rows = Rows.read(X, len(evaluation_or_X.y), image_shape, feature_names, points)

@@ -24,6 +24,7 @@ _MOST_FEATURES = 24
 class Rows:
     """What is known of the samples themselves."""
 
+    #: Names of the features, or none if nobody gave them any.
     names: list[str]
     #: The names of the samples, or None where they have row numbers only.
     row_names: list[str] | None
@@ -56,8 +57,7 @@ class Rows:
                 f"X must have one row for each of the {n_samples} samples; got {len(columns)}"
             )
         n_features = columns.shape[1]
-        own = getattr(columns, "columns", None) or [f"x{i}" for i in range(n_features)]
-        names = _check_names(feature_names, own)
+        names = _check_names(feature_names, getattr(columns, "columns", None), n_features)
         shape = check_image_shape(image_shape, n_features)
         low, high = (0.0, 1.0) if shape is None else _range(columns)
         return cls(
@@ -74,7 +74,7 @@ class Rows:
 
     @property
     def shown(self) -> list[str]:
-        """Names of the features that are shown: none beside pictures."""
+        """Names of the features that are shown: none beside pictures, nor features without one."""
         return [] if self.image_shape else self.names[:_MOST_FEATURES]
 
     def picture(self, row: int) -> str | None:
@@ -84,12 +84,12 @@ class Rows:
         return png_address(self.columns[row], self.image_shape, self.low, self.high)
 
 
-def _check_names(given: Any, names: list[str]) -> list[Any]:
+def _check_names(given: Any, own: list[str] | None, n_features: int) -> list[Any]:
     if given is None:
-        return names
-    if isinstance(given, str) or len(list(given)) != len(names):
+        return own or []
+    if isinstance(given, str) or len(list(given)) != n_features:
         raise InvalidInputError(
-            f"feature_names must hold a name for each of the {len(names)} features; got {given!r}"
+            f"feature_names must hold a name for each of the {n_features} features; got {given!r}"
         )
     return list(given)
 

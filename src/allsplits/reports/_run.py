@@ -6,6 +6,8 @@ from numbers import Real
 from time import perf_counter
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import LeaveOneOut
 
 from allsplits._validation import check_counts
@@ -13,11 +15,13 @@ from allsplits.exact import Options
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection import Curve, Evaluation
 from allsplits.model_selection._estimator import VoteSettings, read_estimator
-from allsplits.model_selection._suspects import judge_of
 from allsplits.model_selection._task import Task
 from allsplits.orders import NeighborOrder
 from allsplits.reports._text import as_text
 from allsplits.splits import Law
+from allsplits.values import SampleValues, Suspects
+from allsplits.values._doubt import can_be_judged, depth_to_judge, judge_labels
+from allsplits.values._sample_values import depth_in_passing, value_in_passing
 
 _LARGEST_K = 50
 _T = TypeVar("_T")
@@ -29,8 +33,9 @@ class Run:
 
     evaluation: Evaluation
     curves: list[Curve]
-    #: What judges the labels: a second look where it can be had, else the evaluation itself.
-    judged: Evaluation
+    #: Whose labels are doubted, and what samples are worth; None where that cannot be had.
+    judged: Suspects | None
+    valued: SampleValues | None
     #: Metric and weights in words, as far as they are known.
     model: dict[str, str]
     timings: dict[str, float]
@@ -42,10 +47,10 @@ def read_again(
 ) -> tuple[VoteSettings | None, Task | None]:
     """What its estimator tells of an evaluation, and the task of its samples.
 
-    None where nothing is given, or nothing could be judged.
+    The task is the evaluation's own where no samples are given; results from elsewhere have none.
     """
     if estimator is None:
-        return None, None
+        return None, evaluation.task
     settings = read_estimator(estimator)
     if settings.regression != (evaluation.classes is None):
         raise InvalidInputError(
@@ -58,14 +63,10 @@ def read_again(
             f"estimator must be the one of the Evaluation, n_neighbors={evaluation.n_neighbors}; "
             f"got n_neighbors={settings.n_neighbors}"
         )
-    judged = evaluation.task if evaluation.law.outside else None
-    if judged is not None and _can_be_judged(evaluation.law, evaluation.classes, X):
-        return settings, judged
     if X is None or evaluation.law.outside:
-        return settings, None
-    if not _can_be_judged(evaluation.law, evaluation.classes, X):
-        return settings, None
-    return settings, Task.read(estimator, X, evaluation.y, options, cv=LeaveOneOut())
+        return settings, evaluation.task
+    again = {"cv": LeaveOneOut(), "scoring": evaluation.scoring}
+    return settings, Task.read(estimator, X, evaluation.y, options, **again)
 
 
 def look_again(
@@ -78,21 +79,26 @@ def look_again(
     """What an evaluation that is already computed allows: its metric named, its labels judged."""
     timings: dict[str, float] = {}
     words = {} if settings is None else _model_in_words(settings, X)
-    judged = _judge(timings, evaluation, task)
-    return Run(evaluation, curves, judged, words, timings, [])
+    if task is not None:
+        expect(task, [task.settings.n_neighbors], sizes=False)
+    judged = _judge(timings, evaluation.law, task)
+    return Run(evaluation, curves, judged, _value(timings, task), words, timings, [])
 
 
 def judge(task: Task, evaluation: Evaluation, curves: list[Curve]) -> Run:
     """The labels judged by the task that the evaluation is of."""
-    again = task if _can_be_judged(task.law, task.samples.classes, task.neighbors.X) else None
-    return look_again(evaluation, curves, task.settings, task.neighbors.X, again)
+    return look_again(evaluation, curves, task.settings, task.neighbors.X, task)
 
 
-def expect(task: Task, *, sizes: bool) -> None:
+def expect(task: Task, ks: list[int], *, sizes: bool) -> None:
     """Say what a report will ask, before the first question: one search serves all."""
-    if _can_be_judged(task.law, task.samples.classes, task.neighbors.X):
-        judge_of(task).expect_evaluation()
-    task.neighbors.expect(task.law.n_candidates if sizes else 0)
+    if task.test_set is not None:
+        task.neighbors.expect(task.law.n_candidates if sizes else 0)
+        return
+    n = task.samples.n_samples
+    judged = depth_to_judge(n, groups_of(task.law))
+    valued = depth_in_passing(task.with_neighbors(max(ks)))
+    task.neighbors.expect(n - 1 if sizes else max(judged, valued))
 
 
 def run(task: Task, n_neighbors: Any, *, choose: bool, curves: list[Curve] | None) -> Run:
@@ -100,8 +106,8 @@ def run(task: Task, n_neighbors: Any, *, choose: bool, curves: list[Curve] | Non
     if n_neighbors is None:
         n_neighbors = range(1, min(_LARGEST_K, task.law.smallest_training_set) + 1)
     ks = check_counts("n_neighbors", n_neighbors)
-    sizes = curves is None and not in_groups(task.law)
-    expect(task, sizes=sizes)
+    sizes = curves is None and groups_of(task.law) is None
+    expect(task, ks, sizes=sizes)
     timings: dict[str, float] = {}
     shown: list[Curve] = []
     notes: list[str] = []
@@ -118,28 +124,43 @@ def run(task: Task, n_neighbors: Any, *, choose: bool, curves: list[Curve] | Non
     evaluation = _timed(timings, "evaluation", task.evaluate)
     if sizes:
         shown.append(_timed(timings, "learning curve", task.over_sizes))
-    X = task.neighbors.X
-    can_be_judged = _can_be_judged(task.law, task.samples.classes, X)
-    judged = _judge(timings, evaluation, task if can_be_judged else None)
-    words = _model_in_words(task.settings, X)
-    return Run(evaluation, shown if curves is None else curves, judged, words, timings, notes)
+    words = _model_in_words(task.settings, task.neighbors.X)
+    return Run(
+        evaluation,
+        shown if curves is None else curves,
+        _judge(timings, task.law, task),
+        _value(timings, task),
+        words,
+        timings,
+        notes,
+    )
 
 
-def in_groups(law: Law) -> bool:
-    """Whether a law keeps groups together."""
-    return getattr(law, "groups", None) is not None
+def groups_of(law: Law) -> NDArray[np.int32] | None:
+    """The groups that a law keeps together."""
+    groups: NDArray[np.int32] | None = getattr(law, "groups", None)
+    return groups
 
 
-def _can_be_judged(law: Law, classes: Any, X: Any) -> bool:
-    """Whether labels can be judged: not where only an order is known, or groups vote together."""
-    return not isinstance(X, NeighborOrder) and classes is not None and not in_groups(law)
+def _judge(timings: dict[str, float], law: Law, task: Task | None) -> Suspects | None:
+    """Whose labels look wrong; members of a group that stays together do not judge each other.
+
+    A test set is not judged: nobody learns from it.
+    """
+    groups = groups_of(law)
+    if task is None or task.test_set is not None:
+        return None
+    if task.samples.classes is None or not can_be_judged(task, groups):
+        return None
+    found = _timed(timings, "a look at the labels", lambda: judge_labels(task, groups))
+    return Suspects.of(found, task.y, task.samples.classes, task.row_names)
 
 
-def _judge(timings: dict[str, float], evaluation: Evaluation, task: Task | None) -> Evaluation:
-    """A second look at the labels, where there is a task to judge them by."""
+def _value(timings: dict[str, float], task: Task | None) -> SampleValues | None:
+    """What the samples are worth, where that takes some seconds at most."""
     if task is None:
-        return evaluation
-    return _timed(timings, "a second look at the labels", judge_of(task).evaluate)
+        return None
+    return _timed(timings, "what samples are worth", lambda: value_in_passing(task))
 
 
 def _model_in_words(settings: VoteSettings, X: Any) -> dict[str, str]:

@@ -91,7 +91,7 @@ def summarize(
             _comparison(name, evaluation, other, confidence)
             for name, other in (against or {}).items()
         ],
-        **samples_worth_a_look(evaluation, done.judged, rows, n_samples_shown),
+        **samples_worth_a_look(evaluation, done.judged, done.valued, rows, n_samples_shown),
         "notes": [*fixed, *(as_text(note) for note in [*done.notes, *notes])],
         "timings": {name: float(seconds) for name, seconds in done.timings.items()},
         "versions": {

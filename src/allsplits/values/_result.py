@@ -14,6 +14,7 @@ from scipy.sparse import csc_array
 
 from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_choice, check_count, check_groups, shown
+from allsplits.exact.influence.solve import WEIGHTED
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection import Curve
 from allsplits.orders import SearchReport
@@ -149,19 +150,27 @@ class SampleValues:
         return found
 
     def removal_curve(
-        self, X_test: Any, y_test: Any, *, shares: Any = DEFAULT_SHARES, first: str = "worst"
+        self,
+        X_test: Any = None,
+        y_test: Any = None,
+        *,
+        shares: Any = DEFAULT_SHARES,
+        first: str = "worst",
     ) -> Curve:
-        """The score of fresh questions as the worst (or the best) samples leave.
+        """The score, exactly, as the worst (or the best) samples leave.
 
         All samples that are left answer. Pass questions that played no part in the values: samples
-        that were chosen to make some questions right make just these right.
+        that were chosen to make some questions right make just these right. Without, the samples
+        themselves ask, those that have left as well, each answered by the others that are left; the
+        curve then shows what the values are made of, and promises too much for new questions.
 
         Parameters
         ----------
-        X_test : array-like of shape (n_questions, n_features)
-        y_test : array-like of shape (n_questions,)
+        X_test : array-like of shape (n_questions, n_features), default=None
+        y_test : array-like of shape (n_questions,), default=None
         shares : sequence of float, default=(0, 0.05, …, 0.5)
-            Shares of the samples that leave, from 0 to below 1.
+            Shares of the samples that leave, from 0 to below 1. To keep only the best fifth, let
+            the worst 0.8 leave.
         first : {"worst", "best"}, default="worst"
             Who leaves first.
 
@@ -174,9 +183,15 @@ class SampleValues:
         if self.groups is not None:
             raise UnsupportedError("removal_curve is of samples; these are values of whole groups")
         source, n = self._known_source("removal_curve"), len(self.values)
+        if source.asked.question.vote in WEIGHTED:
+            raise UnsupportedError("removal_curve is of votes with weights='uniform'")
         counts = sorted({int(n * _check_share(share)) for share in shares})
         ranked = self.worst(n) if first == "worst" else self.best(n)
-        scores = source.scores_without([ranked[:count] for count in counts], X_test, y_test)
+        leaving = [ranked[:count] for count in counts]
+        if X_test is None and y_test is None:
+            scores = source.scores_of_samples_without(leaving)
+        else:
+            scores = source.scores_without(leaving, X_test, y_test)
         return Curve("removed", np.array(counts), np.array(scores), self.scoring, np.zeros(1))
 
     def _known_source(self, what: str) -> Source:

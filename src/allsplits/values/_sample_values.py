@@ -1,17 +1,21 @@
 """`sample_values`: what each sample is worth as a neighbour of all others."""
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.model_selection import LeaveOneOut
 
+from allsplits._threads import thread_count
 from allsplits._validation import check_choice, shown
 from allsplits.exact.influence.asked import Asked
-from allsplits.exact.influence.solve import check_asked
-from allsplits.exceptions import InvalidInputError
+from allsplits.exact.influence.solve import check_asked, influences
+from allsplits.exact.struck_votes import or_majority
+from allsplits.exceptions import AllSplitsError, InvalidInputError
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Task
-from allsplits.splits import BernoulliLaw, GroupLaw
+from allsplits.orders import NeighborOrder
+from allsplits.splits import BernoulliLaw, GroupLaw, resolve_cv
 from allsplits.values._questions import Samples
 from allsplits.values._result import SampleValues
 from allsplits.values._source import Source
@@ -19,6 +23,8 @@ from allsplits.values._source import Source
 METHODS = ("influence", "shapley", "banzhaf", "soft_shapley")
 #: What cv=None means: with all samples in training nobody's influence would show.
 _DEFAULT_FOLDS = 5
+#: Seconds that values beside something else may take.
+_IN_PASSING = 20.0
 #: What the methods that need no cv average over.
 _SETS = {
     "shapley": "sets of all sizes alike",
@@ -56,7 +62,8 @@ def sample_values(
     Parameters
     ----------
     estimator : KNeighborsClassifier or KNeighborsRegressor
-        scikit-learn's own estimator with ``weights="uniform"``. It is not fitted.
+        scikit-learn's own estimator. It is not fitted. Other weights than "uniform": influence
+        under splits of fixed size only, where every list of neighbours is valued, within bounds.
     X, y :
         As in `evaluate`.
     cv : law, scikit-learn splitter, int or None, default=None
@@ -114,9 +121,45 @@ def sample_values(
         estimator, X, y, options, cv=law, scoring=scoring, groups=groups, X_test=X_test,
         y_test=y_test,
     )  # fmt: skip
-    asked = Asked(task.question(), method)
+    asked = Asked(or_majority(task.question()), method)
     check_asked(asked)
     return _result(task, Source(task.neighbors, asked, Samples.of(task)), groups)
+
+
+def value_in_passing(task: Task) -> SampleValues | None:
+    """Banzhaf's values of a task's samples; None where they cannot be had, or take long."""
+    found = _in_passing(task)
+    if found is None:
+        return None
+    alone, asked = found
+    needed, X = influences(asked), task.neighbors.X
+    seconds = needed.seconds + task.neighbors.seconds(needed.depth)
+    known = X.depth if isinstance(X, NeighborOrder) else asked.n_candidates
+    if seconds > _IN_PASSING * thread_count(task.options.n_jobs) or known < needed.depth:
+        return None
+    return _result(alone, Source(task.neighbors, asked, Samples.of(alone)), None)
+
+
+def depth_in_passing(task: Task) -> int:
+    """How deep `value_in_passing` looks."""
+    found = _in_passing(task)
+    return 0 if found is None else influences(found[1]).depth
+
+
+def _in_passing(task: Task) -> tuple[Task, Asked] | None:
+    if task.test_set is not None:
+        return None
+    alone = replace(
+        task,
+        law=resolve_cv(LeaveOneOut(), task.samples),
+        options=replace(task.options, exact=False, progress=False),
+    )
+    try:
+        asked = Asked(or_majority(alone.question()), "banzhaf")
+        check_asked(asked)
+    except AllSplitsError:
+        return None
+    return alone, asked
 
 
 def _result(task: Task, source: Source, groups: Any) -> SampleValues:

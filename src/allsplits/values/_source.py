@@ -11,10 +11,10 @@ from scipy.sparse import coo_array, csc_array
 from allsplits._threads import thread_count
 from allsplits.exact import Answer, Neighbors
 from allsplits.exact.influence.asked import Asked
-from allsplits.exact.influence.everybody import score_by_all
+from allsplits.exact.influence.everybody import values_by_all
 from allsplits.exact.influence.groups import group_values
 from allsplits.exact.influence.solve import influences
-from allsplits.exact.influence.sums import solve_values
+from allsplits.exact.influence.sums import question_weights, solve_values
 from allsplits.exact.question import own_rows
 from allsplits.exact.solve import run_solver
 from allsplits.exceptions import InvalidInputError, UnsupportedError
@@ -67,7 +67,7 @@ class Source:
             )
 
         def part(order: NeighborOrder, n_threads: int) -> tuple[NDArray[Any], ...]:
-            entries, far = found.part(order, n_threads)
+            entries, far, _ = found.part(order, n_threads)
             questions = np.arange(len(asked.codes))[own_rows(order)]
             columns = np.repeat(questions, np.diff(order.indptr))
             nobody = found.constants
@@ -89,12 +89,45 @@ class Source:
         """Scores of fresh questions, answered by all samples but those that leave, in turn."""
         queries, tests = self.samples.read(X_test, y_test)
         asked = self.asked.of_tests(tests)
-        n_threads = thread_count(asked.question.options.n_jobs)
-        points = np.asarray(self.samples.points)
+        numbers = np.arange(asked.n_samples, len(asked.codes))
+        weights = question_weights(asked)[numbers]
         scores = []
         for gone in leaving:
-            keep = np.setdiff1d(np.arange(asked.n_samples), gone)
-            reference = Reference(points[keep], self.samples.metric, n_threads)
+            keep, reference = self._left(gone)
             order = reference.of(queries, min(asked.k, len(keep)), len(keep))
-            scores.append(score_by_all(asked, keep, order, n_threads))
+            at = np.concatenate([keep, numbers])
+            values = values_by_all(asked, at, order, len(keep), reference.n_threads)
+            scores.append(float(values @ weights))
         return scores
+
+    def scores_of_samples_without(self, leaving: Sequence[NDArray[np.intp]]) -> list[float]:
+        """The same with all samples as questions, those that left as well; nobody asks itself."""
+        asked, points = self.asked, self.samples.points
+        if points is None or self.samples.metric.precomputed or asked.outside:
+            raise InvalidInputError(
+                "X_test must be given where the values are of other questions than the samples, "
+                "and X must be an array of points; got None"
+            )
+        weights = question_weights(asked)
+        scores = []
+        for gone in leaving:
+            keep, reference = self._left(gone)
+            at, n_left = np.concatenate([keep, gone]), len(keep)
+            if n_left < 2:
+                raise InvalidInputError("shares must leave two samples at least; one is left")
+            orders = [reference.within(min(asked.k, n_left - 1))]
+            if len(gone):
+                orders.append(reference.of(points[gone], min(asked.k, n_left), n_left))
+            values = [
+                values_by_all(asked, at, order, n_left - (place == 0), reference.n_threads)
+                for place, order in enumerate(orders)
+            ]
+            scores.append(float(np.concatenate(values) @ weights[at]))
+        return scores
+
+    def _left(self, gone: NDArray[np.intp]) -> tuple[NDArray[np.intp], Reference]:
+        """Who is left, and where to find them."""
+        keep = np.setdiff1d(np.arange(self.asked.n_samples), gone)
+        n_threads = thread_count(self.asked.question.options.n_jobs)
+        points = np.asarray(self.samples.points)
+        return keep, Reference(points[keep], self.samples.metric, n_threads)

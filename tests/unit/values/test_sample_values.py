@@ -18,6 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import Bootstrap, ClassCounts, FixedSize, evaluate, order_neighbors, sample_values
 from allsplits.exact.influence import solve
+from allsplits.values._source import Source
 from unit.refused import refused
 
 X, Y = load_iris(return_X_y=True)
@@ -196,6 +197,17 @@ def test_votes_without_values_are_refused():
     refused(
         lambda: sample_values(KNeighborsRegressor(3), X, Y, method="soft_shapley"), "soft_shapley"
     )
+    weighted = KNeighborsClassifier(3, weights="distance")
+    for options, word in (
+        ({"method": "banzhaf"}, "weights='uniform'"),
+        ({"cv": FixedSize(90), "exact": True}, "exact"),
+        ({"cv": FixedSize(90), "X_test": X, "y_test": Y}, "X_test"),
+        ({"cv": ClassCounts(9)}, "FixedSize"),
+    ):
+        refused(lambda options=options: sample_values(weighted, X, Y, **options), word)
+    alone = np.where(np.arange(150) == 7, 9, Y)
+    steps = KNeighborsClassifier(3, weights=np.ones_like)
+    refused(lambda: sample_values(steps, X, alone, cv=FixedSize(90)), "weights", "one sample")
     refused(lambda: sample_values(KNN, X, np.zeros(150)), "y must have at least 2 classes")
     refused(lambda: sample_values(KNeighborsClassifier(150), X, Y, method="shapley"), "149")
 
@@ -215,3 +227,75 @@ def test_folds_that_leave_nobody_else_out_of_a_small_class():
     y = np.where(np.arange(150) < 3, 9, Y)
     refused(lambda: sample_values(KNN, X, y, cv=StratifiedKFold(3)), "class", "ShuffleSplit")
     sample_values(KNN, X, y, cv=LeavePOut(2))
+
+
+@pytest.mark.parametrize("first", ["worst", "best"])
+def test_without_tests_the_samples_ask_those_that_are_left(first):
+    wine, kinds = load_wine(return_X_y=True)
+    wine = wine / wine.std(axis=0)
+    found = sample_values(KNN, wine, kinds, method="banzhaf")
+    curve = found.removal_curve(shares=[0, 0.3, 0.6], first=first)
+    order = found.worst(178) if first == "worst" else found.best(178)
+    for count, score in zip(curve.x, curve.scores, strict=True):
+        right = 0
+        for i in range(178):
+            left = np.setdiff1d(np.arange(178), [*order[:count], i])
+            right += KNN.fit(wine[left], kinds[left]).predict(wine[[i]])[0] == kinds[i]
+        assert score == pytest.approx(right / 178, abs=1e-12)
+    assert curve.scores[0] == pytest.approx(evaluate(KNN, wine, kinds, cv=LeaveOneOut()).score)
+    tested = sample_values(KNN, wine, kinds, method="banzhaf", X_test=wine[:9], y_test=kinds[:9])
+    refused(lambda: tested.removal_curve(), "X_test")
+    refused(lambda: found.removal_curve(wine), "y_test")
+    refused(lambda: found.removal_curve(shares=[0.999]), "shares")
+    targets = sample_values(KNeighborsRegressor(3), wine, wine[:, 0], method="banzhaf")
+    alone = targets.removal_curve(shares=[0]).scores[0]
+    loo = evaluate(KNeighborsRegressor(3), wine, wine[:, 0], cv=LeaveOneOut()).score
+    assert alone == pytest.approx(loo, rel=1e-12)
+
+
+def test_influences_are_built_when_they_are_asked_for(monkeypatch):
+    """Values need no matrix: nobody pays for one that is not wanted, and it is made once."""
+    built = []
+    real = Source.influence
+    monkeypatch.setattr(Source, "influence", lambda self: built.append(1) or real(self))
+    found = sample_values(KNN, X, Y)
+    found.worst(3), found.frame(), repr(found)
+    assert built == []
+    assert found.influence is found.influence
+    assert found.far_influence.shape[0] == 150
+    assert built == [1]
+
+
+def test_a_matrix_that_would_not_fit_is_refused(monkeypatch):
+    monkeypatch.setattr("allsplits.values._source._MOST_INFLUENCES", 100)
+    found = sample_values(KNN, X, Y)
+    refused(lambda: found.influence, "influence", "150", "100", "X_test")
+
+
+def test_duplicates_that_contradict_harm_each_other():
+    """Two samples in each place, one of each class: every nearest neighbour is wrong."""
+    places = np.repeat(np.arange(10.0) * 10, 2).reshape(-1, 1)
+    labels = np.tile([0, 1], 10)
+    one = KNeighborsClassifier(1)
+    for method in ("influence", "banzhaf", "shapley", "soft_shapley"):
+        found = sample_values(one, places, labels, method=method)
+        influence = found.influence.toarray()
+        for i in range(20):
+            assert influence[i ^ 1, i] == influence[:, i].min() < 0
+        assert np.isfinite(found.values).all()
+    total = sample_values(one, places, labels, method="shapley").values.sum()
+    assert total == pytest.approx(evaluate(one, places, labels, cv=LeaveOneOut()).score, abs=1e-12)
+
+
+def test_weighted_votes_have_influences():
+    some = np.arange(0, 150, 3)
+    near, y = X[some], Y[some]
+    found = sample_values(KNeighborsClassifier(3, weights="distance"), near, y, cv=FixedSize(40))
+    assert found.values.sum() == pytest.approx(0, abs=50 * found.error_bound)
+    assert found.error_bound < 1e-3
+    assert found.influence.shape == (50, 50)
+    refused(lambda: found.removal_curve(), "removal_curve", "uniform")
+    one = {"cv": FixedSize(40)}
+    weighted = sample_values(KNeighborsClassifier(1, weights="distance"), near, y, **one)
+    plain = sample_values(KNeighborsClassifier(1), near, y, **one)
+    np.testing.assert_array_equal(weighted.values, plain.values)

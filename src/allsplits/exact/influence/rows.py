@@ -28,10 +28,13 @@ class RowInfluences(NamedTuple):
         Of the candidates that are in the rows.
     far : array of shape (rows, scopes)
         Of any other candidate: all of them do the same, or all of a class.
+    doubt : float
+        No influence is off by more, besides what is known before.
     """
 
     entries: Floats
     far: Floats
+    doubt: float = 0.0
 
 
 class InfluencePart(Protocol):

@@ -22,13 +22,17 @@ from allsplits.exact.influence.vote_masses import (
     mean_influences,
     ranked_influences,
 )
+from allsplits.exact.influence.weighted import weighted_influences
 from allsplits.exact.laws.fixed_size.majority import VoteTable
+from allsplits.exact.struck_votes import may_be_weightless
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.orders import UNIT_ROUNDOFF
 from allsplits.splits import GroupLaw
 
 Floats = NDArray[np.float64]
 
+#: Votes in which neighbours count by their distance.
+WEIGHTED = ("weighted", "weighted mean")
 #: Pairs of a question and a candidate for which complete orders are still made.
 MOST_PAIRS = 4_000_000_000
 
@@ -61,11 +65,8 @@ class Influences:
 def check_asked(asked: Asked) -> None:
     """Raise if method, law and vote have no influences, or too many pairs are asked for."""
     vote = asked.question.vote
-    if vote in ("weighted", "weighted mean"):
-        raise UnsupportedError(
-            "estimator must have weights='uniform' for values of samples: with weighted votes it "
-            "matters which of the neighbours vote, not only how many of each class"
-        )
+    if vote in WEIGHTED:
+        _check_weighted(asked)
     if asked.method == "influence":
         _check_law(asked)
         return
@@ -86,6 +87,24 @@ def check_asked(asked: Asked) -> None:
             f"{asked.n_candidates:,} candidates, and no more than {MOST_PAIRS:,} pairs are taken: "
             f"pass at most {int(MOST_PAIRS**0.5):,} samples, or fewer questions (X_test), or "
             "method='banzhaf' or 'influence', which need the near neighbours only"
+        )
+
+
+def _check_weighted(asked: Asked) -> None:
+    """It matters which of the neighbours vote: lists are valued one by one, within bounds."""
+    if asked.method != "influence" or asked.law.kind != "fixed size":
+        raise UnsupportedError(
+            "estimator must have weights='uniform' for these values: with weighted votes only "
+            "method='influence' under splits of fixed size (FixedSize, ShuffleSplit, KFold, "
+            "LeavePOut) is computed, because it matters which of the neighbours vote"
+        )
+    if asked.outside:
+        raise UnsupportedError("X_test must be None with weighted votes: the samples ask")
+    if asked.question.options.exact:
+        raise UnsupportedError("exact must be False for values of weighted votes, which are bounds")
+    if may_be_weightless(asked.question):
+        raise UnsupportedError(
+            "weights must not be a function where a class has one sample: nobody might have weight"
         )
 
 
@@ -154,6 +173,11 @@ def influences(asked: Asked) -> Influences:
         bound = 2 * each * float(by_lists.votes.factors.max())
         seconds = vote.seconds() * (3 + (depth // 2 if part is by_lists else 2))
         return Influences(depth, part, np.zeros(len(asked.codes)), bound, seconds)
+    if asked.question.vote in WEIGHTED:
+        weighted = weighted_influences(asked)
+        nobody = np.zeros(len(asked.codes))
+        depth = min(weighted.depth, N)
+        return Influences(depth, weighted, nobody, weighted.bound, weighted.seconds)
     masses = masses_of(asked)
     depth = min(masses.depth, N)
     seconds = majority_seconds(n, depth, asked.question.n_classes, asked.k)

@@ -30,11 +30,14 @@ class _Found(NamedTuple):
     own : array of shape (rows,)
         What is in the sums for the row's own sample, which does nothing for itself; empty if the
         rows are not samples.
+    doubt : float
+        How far an influence on these rows may be off.
     """
 
     hits: Floats
     sums: Floats
     own: Floats
+    doubt: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +49,7 @@ class _ValuePart:
     within: bool
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> _Found:
-        entries, far = self.part(order, n_threads)
+        entries, far, doubt = self.part(order, n_threads)
         rows = own_rows(order)
         weights = self.weights[rows]
         scopes = self.scopes[order.flat_indices]
@@ -57,7 +60,7 @@ class _ValuePart:
         own = np.empty(0)
         if self.within:
             own = counted[np.arange(len(weights)), self.scopes[rows]]
-        return _Found(hits, counted.sum(axis=0), own)
+        return _Found(hits, counted.sum(axis=0), own, doubt)
 
 
 class _Values:
@@ -68,19 +71,21 @@ class _Values:
         # A class that no sample has is a scope of nobody, and may be the last.
         self._hits, self._sums = np.zeros(len(scopes)), np.zeros(1)
         self._own: list[Floats] = []
+        self._doubt = 0.0
 
     def add(self, found: _Found) -> None:
         """Add what a block found."""
         self._hits += found.hits
         self._sums = self._sums + found.sums
         self._own.append(found.own)
+        self._doubt = max(self._doubt, found.doubt)
 
     def finish(self) -> Answer:
         """Values of all samples."""
         own = np.concatenate(self._own)
         values = self._sums[self._scopes] + self._hits
         values[: len(own)] -= own
-        return Answer(values, np.full(len(values), self._bound))
+        return Answer(values, np.full(len(values), self._bound + self._doubt))
 
 
 class _ExactValues:
