@@ -103,7 +103,7 @@ def learning_curve_rows(learner: ActiveLearner) -> tuple[NDArray[np.intp], Float
     n, k = len(learner.labelled_), learner.n_neighbors_
     task = task_of(learner, LeaveOneOut())
     sizes = np.unique(np.geomspace(max(k, n // 4), n - 1, _SIZES).astype(np.intp))
-    question = task._question([Column(k, SizeLaw.of_size(n, int(m))) for m in sizes])
+    question = task.ask([Column(k, SizeLaw.of_size(n, int(m))) for m in sizes])
     [answer] = solve(task.neighbors, replace(question, want_rows=True))
     if answer.sample_scores is None:
         raise AssertionError("sample scores were asked for")

@@ -234,7 +234,7 @@ class Task:
 
     def _evaluate_plain(self) -> Evaluation:
         """One score that counts how often samples are right."""
-        k, question = self.n_neighbors, self.samples_question()
+        question = self.samples_question()
         if self.options.exact:
             self.neighbors.expect()
         self.neighbors.keep_if_small()
