@@ -46,8 +46,8 @@ from allsplits.splits import BernoulliLaw, ClassCounts, Law, Samples, SizeLaw, r
 
 if TYPE_CHECKING:
     from allsplits.exact.halves import UnbiasedVariance
-    from allsplits.exact.pairs.given import SplitScore
-    from allsplits.exact.pairs.spread import SpreadAndRuns
+    from allsplits.replays.given import SplitScore
+    from allsplits.replays.spread import SpreadAndRuns
 
 
 @dataclass(frozen=True)
@@ -199,14 +199,14 @@ class Task:
         """How much the score of one run differs from the average over all."""
         question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
         # Loaded when it is asked for: a first evaluation does without.
-        from allsplits.exact.pairs.spread import split_spread
+        from allsplits.replays.spread import split_spread
 
         return split_spread(self.neighbors, question, method=method, n_runs=n_runs, seed=seed)
 
     def spread_in_passing(self) -> SplitSpread | None:
         """The same in a few seconds, for a sentence beside the score; None if it takes longer."""
         question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
-        from allsplits.exact.pairs.spread import spread_in_passing
+        from allsplits.replays.spread import spread_in_passing
 
         return spread_in_passing(self.neighbors, question)
 
@@ -215,8 +215,8 @@ class Task:
     ) -> tuple[SplitScore, SpreadAndRuns]:
         """The score of one split, and of drawn ones with their spread."""
         question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
-        from allsplits.exact.pairs.given import score_split
-        from allsplits.exact.pairs.spread import spread_and_runs
+        from allsplits.replays.given import score_split
+        from allsplits.replays.spread import spread_and_runs
 
         found = score_split(self.neighbors, question, split)
         return found, spread_and_runs(self.neighbors, question, n_runs=n_runs, seed=seed)

@@ -13,7 +13,7 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import Bootstrap, FixedSize, evaluate
-from allsplits.exact.pairs.spread import _SECONDS
+from allsplits.replays.spread import _SECONDS
 from allsplits.exceptions import InvalidInputError, LongRunWarning, UnsupportedError
 
 CASES = {
