@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from allsplits.orders import order_neighbors as order_neighbors
     from allsplits.plots import *  # noqa: F403
     from allsplits.prototypes import *  # noqa: F403
+    from allsplits.replays import Replay as Replay
     from allsplits.reports import *  # noqa: F403
     from allsplits.splits import Bernoulli as Bernoulli
     from allsplits.splits import Bootstrap as Bootstrap
@@ -39,7 +40,8 @@ _OFFERED = {
     "lazy": "LazyRegressor LocalModels LocalPaths local_constant_path",
     "model_selection": (
         "Audit Comparison Curve Evaluation Interval KNeighborsClassifierCV KNeighborsRegressorCV "
-        "Standings audit_split cmc_curve compare evaluate learning_curve validation_curve"
+        "Standings audit_split cmc_curve compare evaluate learning_curve replay "
+        "validation_curve"
     ),
     "orders": "NeighborOrder SearchReport order_from_graph order_from_index order_neighbors",
     "plots": (
@@ -50,6 +52,7 @@ _OFFERED = {
         "CondensedReduced FastCondensed GreedyClassQuery IncrementalHistory "
         "IncrementalNNClassifier ShareClassQuery VoronoiComplexity voronoi_complexity"
     ),
+    "replays": "Replay",
     "reports": "Report report",
     "splits": "Bernoulli Bootstrap ClassCounts Episodes FixedSize",
     "values": "SampleValues sample_values",

@@ -57,7 +57,7 @@ class SplitScore(NamedTuple):
 
 def score_split(neighbors: Neighbors, question: Question, split: GivenSplit) -> SplitScore:
     """The score of one split, for a question of one column."""
-    order = _order_of(neighbors, question, split)
+    order = order_of_split(neighbors, question, split)
     run = RunDrawer(question).given(*split)
     rows, vote = rows_of(order, question), vote_of(question)
     values, at_random = np.zeros(question.n_samples), np.zeros(question.n_samples, dtype=bool)
@@ -68,7 +68,7 @@ def score_split(neighbors: Neighbors, question: Question, split: GivenSplit) -> 
     return SplitScore(float(np.sum(run.units * values)), values, run.units)
 
 
-def _order_of(neighbors: Neighbors, question: Question, split: GivenSplit) -> NeighborOrder:
+def order_of_split(neighbors: Neighbors, question: Question, split: GivenSplit) -> NeighborOrder:
     """Training neighbours of the tested samples, at their row numbers; other rows are empty."""
     train, test = np.sort(split.train), np.sort(split.test)
     depth = min(question.columns[0].k, len(train))

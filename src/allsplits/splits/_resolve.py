@@ -77,6 +77,12 @@ def resolve_cv(cv: Any, samples: Samples) -> Law:
     )
 
 
+def is_law(cv: Any) -> bool:
+    """Whether `cv` is a law, or stands for one."""
+    whole = isinstance(cv, Integral) and not isinstance(cv, bool)
+    return cv is None or whole or type(cv) in _READERS
+
+
 def _default_folds(samples: Samples) -> Law:
     """Five folds, or an error for somebody who did not ask for five."""
     kind = "plain" if samples.codes is None else "stratified"
