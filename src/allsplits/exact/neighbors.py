@@ -105,11 +105,11 @@ class Neighbors:
             self._kept, self._depth = found, searched
 
     def _contribute(self, order: NeighborOrder, depth: int, part: Part) -> Block:
-        rows = _cut(order, depth)
+        rows = cut_rows(order, depth)
         return Block(rows.n_samples, rows.search, (part(rows, thread_count(self._n_jobs)),))
 
 
-def _cut(order: NeighborOrder, depth: int) -> NeighborOrder:
+def cut_rows(order: NeighborOrder, depth: int) -> NeighborOrder:
     """The first `depth` neighbours of each row, with the tie group at the end complete."""
     if order.depth <= depth:
         return order

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_flag, shown
 from allsplits.exact import solve, solver_for
+from allsplits.exact.neighbors import cut_rows
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._replay_splits import Data, read_runs
@@ -256,7 +257,7 @@ def _stored(plan: Plan) -> NeighborOrder:
     if isinstance(plan.neighbors.X, NeighborOrder):
         depth = min(depth, plan.neighbors.X.depth)
     blocks = plan.neighbors.blocks(depth, whole_order)
-    return concatenate([part for block in blocks for part in block.parts])
+    return cut_rows(concatenate([part for block in blocks for part in block.parts]), depth)
 
 
 def _seed(random_state: Any) -> int:

@@ -1,29 +1,21 @@
 """Compiled answers of one run: what the k nearest training samples say of each tested one."""
 
+import numpy as np
 from numba import njit
 
 from allsplits.replays._kernels_draw import uniform
-from allsplits.replays._kernels_replay import DECIDED, DRAWN, SHORT, collect, slack_of
+from allsplits.replays._kernels_replay import DRAWN, SHORT, collect, slack_of
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _count(rows, vote, run, votes, i):
-    """Equal votes of the k nearest. DRAWN: there may be a tie at the last place, nobody is drawn.
-
-    This is `collect` for the many rows that need no draw.
-    """
-    left, mine, end = vote.k, run.folds[i], rows.indptr[i + 1]
-    for e in range(rows.indptr[i], end):
-        item = rows.neighbors[e]
-        times = run.copies[item]
-        if times > 0 and run.folds[item] != mine:
-            cut = times > left
-            votes[vote.labels[item]] += left if cut else times
-            left -= left if cut else times
-            if left == 0:
-                open_end = e + 1 < end and rows.tied[e + 1]
-                return DRAWN if vote.average and (open_end or (cut and rows.tied[e])) else DECIDED
-    return SHORT
+@njit(nogil=True, cache=True, error_model="numpy")
+def mark_voters(labels, run, marks):
+    """marks[i]: one more than the class of a sample that trains, else 0. True if one does twice."""
+    many = False
+    for sample in range(len(marks)):
+        times = run.copies[sample]
+        marks[sample] = labels[sample] + 1 if times > 0 else 0
+        many |= times > 1
+    return many
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -48,27 +40,59 @@ def _winner(vote, votes, slack, state):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
+def count_plain(rows, vote, run, marks, answers, late):
+    """Equal votes of the k nearest, one each: for runs in which nobody trains twice.
+
+    Answers that need a draw among the tied, or whose row ends too early, are left out: their places
+    are written to `late`, and their number is returned. Only the classes of samples are looked at,
+    and whose fold is whose if there are several.
+    """
+    indptr, neighbors, tied, folds = rows.indptr, rows.neighbors, rows.tied, run.folds
+    k, average, several, n_late = vote.k, vote.average, len(answers.starts) > 2, 0
+    tested, given, votes = answers.tested, answers.given, answers.votes
+    # Those who do not vote are counted at place 0: a branch here would be guessed wrong too often.
+    tally = np.zeros(votes.shape[1] + 1, dtype=np.int64)
+    for place in range(answers.starts[-1]):
+        i = tested[place]
+        left, e, end = k, indptr[i], indptr[i + 1]
+        while e < end and left > 0:
+            item = neighbors[e]
+            mark = marks[item]
+            if several and folds[item] == folds[i]:
+                mark = 0
+            tally[mark] += 1
+            left -= mark > 0
+            e += 1
+        most, winner = -1, -1
+        for c in range(votes.shape[1]):
+            number = tally[c + 1]
+            votes[place, c] = number
+            tally[c + 1] = 0
+            if number > most:
+                most, winner = number, c
+        given[place] = winner
+        if left > 0 or (average and e < end and tied[e]):
+            late[n_late] = place
+            n_late += 1
+    return n_late
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
 def answer_classes(rows, vote, run, asked, work, answers):
     """(rows that ended too early, answers with a draw) for the places `asked` of the tested."""
     short = drawn = 0
     for place in asked:
-        i = answers.tested[place]
-        votes = answers.votes[place]
-        votes[:] = 0.0
-        outcome = DRAWN if vote.weighted else _count(rows, vote, run, votes, i)
-        slack = 0.0
-        if outcome == DRAWN:
-            outcome = collect(rows, vote, run, work, i)
-            line = 1 if work.extremes[2] > 0 else 0
-            for c in range(len(votes)):
-                votes[c] = work.sums[line, c]
-            slack = slack_of(vote, work)
+        outcome = collect(rows, vote, run, work, answers.tested[place])
         if outcome == SHORT:
             answers.given[place] = -1
             short += 1
-        else:
-            drawn += outcome == DRAWN
-            answers.given[place] = _winner(vote, votes, slack, work.state)
+            continue
+        line = 1 if work.extremes[2] > 0 else 0
+        votes = answers.votes[place]
+        for c in range(len(votes)):
+            votes[c] = work.sums[line, c]
+        drawn += outcome == DRAWN
+        answers.given[place] = _winner(vote, votes, slack_of(vote, work), work.state)
     return short, drawn
 
 

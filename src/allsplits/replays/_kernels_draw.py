@@ -140,16 +140,27 @@ def deal_bootstrap(state, dealt):
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def list_tested(folds, tested, starts):
-    """Tested samples, fold by fold, in row order: fold f has tested[starts[f]:starts[f + 1]]."""
+    """Tested samples, fold by fold, in row order: fold f has tested[starts[f]:starts[f + 1]].
+
+    `tested` has room for one more than all.
+    """
     starts[:] = 0
+    if len(starts) == 2:
+        # Written in any case and kept if it is tested: a branch would be guessed wrong too often.
+        filled = 0
+        for sample in range(len(folds)):
+            tested[filled] = sample
+            filled += folds[sample] >= 0
+        starts[1] = filled
+        return
     for sample in range(len(folds)):
         if folds[sample] >= 0:
             starts[folds[sample] + 1] += 1
     for fold in range(1, len(starts)):
         starts[fold] += starts[fold - 1]
-    filled = starts[:-1].copy()
+    places = starts[:-1].copy()
     for sample in range(len(folds)):
         fold = folds[sample]
         if fold >= 0:
-            tested[filled[fold]] = sample
-            filled[fold] += 1
+            tested[places[fold]] = sample
+            places[fold] += 1

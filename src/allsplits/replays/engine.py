@@ -21,7 +21,12 @@ from allsplits.exact.effort import warn_if_long
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import NeighborOrder
 from allsplits.orders.order import physical_memory
-from allsplits.replays._kernels_answers import answer_classes, answer_means
+from allsplits.replays._kernels_answers import (
+    answer_classes,
+    answer_means,
+    count_plain,
+    mark_voters,
+)
 from allsplits.replays._kernels_draw import list_tested
 from allsplits.replays._kernels_scores import (
     areas_of_counts,
@@ -256,7 +261,9 @@ class _Place:
         self.dealt = Dealt.room_for(n)
         self.room = Answers.room_for(n, question.n_classes, source.n_folds)
         self.levels = np.zeros((question.n_classes, 2, desk.vote.k + 1), dtype=np.int64)
-        self.everybody = np.arange(n)
+        self.everybody, self.late = np.arange(n), np.empty(n, dtype=np.int64)
+        # As small as can be: they are looked up in any order.
+        self.marks = np.empty(n, dtype=np.uint8 if question.n_classes < 255 else np.int32)
         self.drawn = 0
 
     def answer(self, n_folds: int, state: NDArray[np.uint64]) -> Answers:
@@ -267,19 +274,29 @@ class _Place:
         work = new_work(desk.plan.question, state)
         run = ReplayRun(self.dealt.folds, self.dealt.copies, _NO_UNITS)
         kernel = answer_means if desk.vote.mean else answer_classes
-        asked = self.everybody[: answers.starts[-1]]
+        asked = self._asked_one_by_one(run, answers)
         short, self.drawn = kernel(desk.rows, desk.vote, run, asked, work, answers)
         if short:
             tested = int(answers.starts[-1])
             late = answers.votes[:tested, 0] == 0 if desk.vote.mean else answers.given[:tested] < 0
             for fold in range(n_folds):
-                within = late.copy()
-                within[: answers.starts[fold]] = within[answers.starts[fold + 1] :] = False
-                if within.any():
-                    places = np.flatnonzero(within)
+                start, stop = answers.starts[fold], answers.starts[fold + 1]
+                places = start + np.flatnonzero(late[start:stop])
+                if len(places):
                     rows = self._searched(fold, answers.tested[places])
                     self.drawn += kernel(rows, desk.vote, run, places, work, answers)[1]
         return answers
+
+    def _asked_one_by_one(self, run: ReplayRun, answers: Answers) -> NDArray[np.int64]:
+        """The places that are not answered by plain counting: all, or the few that are tied."""
+        vote = self.desk.vote
+        everybody = self.everybody[: answers.starts[-1]]
+        if vote.mean or vote.weighted or vote.share:
+            return everybody
+        if mark_voters(vote.labels, run, self.marks):
+            return everybody
+        n_late = count_plain(self.desk.rows, vote, run, self.marks, answers, self.late)
+        return self.late[:n_late]
 
     def _searched(self, fold: int, samples: NDArray[np.int64]) -> ReplayRows:
         """Rows of these samples among the training samples of a fold."""

@@ -102,7 +102,7 @@ class Answers(NamedTuple):
 
     Attributes
     ----------
-    tested : array of shape (n_samples,)
+    tested : array of shape (n_samples + 1,)
         Fold f tests the samples tested[starts[f]:starts[f + 1]]; what follows is room.
     starts : array of shape (n_folds + 1,)
     given : array of shape (n_samples,)
@@ -120,7 +120,7 @@ class Answers(NamedTuple):
     def room_for(cls, n_samples: int, n_classes: int, n_folds: int) -> "Answers":
         """Room for the answers of runs."""
         return cls(
-            np.zeros(n_samples, dtype=np.int64),
+            np.zeros(n_samples + 1, dtype=np.int64),
             np.zeros(n_folds + 1, dtype=np.int64),
             np.zeros(n_samples),
             np.zeros((n_samples, max(1, n_classes))),
