@@ -9,6 +9,7 @@ from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import Interval
 from allsplits.model_selection._learning_curve import learning_curve
 from allsplits.model_selection._neighbors_cv import KNeighborsClassifierCV, KNeighborsRegressorCV
+from allsplits.model_selection._pipeline_evaluation import PipelineEvaluation
 from allsplits.model_selection._replay import replay
 from allsplits.model_selection._standings import Standings
 from allsplits.model_selection._validation_curve import validation_curve
@@ -21,6 +22,7 @@ __all__ = [
     "Interval",
     "KNeighborsClassifierCV",
     "KNeighborsRegressorCV",
+    "PipelineEvaluation",
     "Standings",
     "audit_split",
     "cmc_curve",

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits.exact.pairs.result import GivenSplit
 from allsplits.exact.question import Question
 from allsplits.exceptions import InvalidInputError
 from allsplits.replays._kernels_draw import (
@@ -81,6 +82,14 @@ class RunDrawer:
         dealt = Dealt.room_for(self._n)
         self.deal(state, dealt)
         return ReplayRun(dealt.folds, dealt.copies, self.units(dealt.folds))
+
+    def split(self, state: State) -> GivenSplit:
+        """One split of its own; of a run of folds, one of them."""
+        dealt = Dealt.room_for(self._n)
+        self.deal(state, dealt)
+        fold = int(uniform(state) * self.n_folds)
+        train = (dealt.copies > 0) & (dealt.folds != fold)
+        return GivenSplit(np.flatnonzero(train), np.flatnonzero(dealt.folds == fold))
 
     def given(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> ReplayRun:
         """The run of one split that is not drawn."""

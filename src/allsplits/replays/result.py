@@ -242,12 +242,12 @@ class Replay:
     def __repr__(self) -> str:
         mean, drawn, std = self._best, self.sampled_mean, self.std
         if self.exact_mean is not None:
-            how = f"{_digits(mean.value)} exact, sampled {_with_error(drawn)}"
+            how = f"{_digits(mean.value)} exact, sampled {with_error(drawn)}"
         elif self.sampled:
-            how = f"{_with_error(mean)} SAMPLED"
+            how = f"{with_error(mean)} SAMPLED"
         else:
             how = _digits(mean.value)
-        spread = _with_error(std) if self.sampled else _digits(std.value)
+        spread = with_error(std) if self.sampled else _digits(std.value)
         notes = [f"Replay({self.scoring}={how} from {self._runs_in_words}", f"std {spread}"]
         if self.n_failed:
             notes.append(f"{self.n_failed:,} splits FAILED")
@@ -287,7 +287,8 @@ def _digits(value: float) -> str:
     return f"{value:.6f}" if abs(value) < 1e6 else f"{value:.6g}"
 
 
-def _with_error(number: Sampled) -> str:
+def with_error(number: Sampled) -> str:
+    """A number and its standard error, to as many digits as that allows."""
     if not number.standard_error > 0:
         return _digits(number.value)
     decimals = max(0, min(12, 1 - int(np.floor(np.log10(number.standard_error)))))
