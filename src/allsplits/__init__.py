@@ -40,8 +40,8 @@ _OFFERED = {
     "lazy": "LazyRegressor LocalModels LocalPaths local_constant_path",
     "model_selection": (
         "Audit Comparison Curve Evaluation Interval KNeighborsClassifierCV KNeighborsRegressorCV "
-        "PipelineEvaluation Standings audit_split cmc_curve compare evaluate learning_curve replay "
-        "validation_curve"
+        "NestedScore PipelineEvaluation Standings audit_split cmc_curve compare evaluate "
+        "learning_curve replay validation_curve"
     ),
     "orders": "NeighborOrder SearchReport order_from_graph order_from_index order_neighbors",
     "plots": (

@@ -16,7 +16,10 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 import make_cli_pages  # noqa: E402 - it lives beside the pages
 
-COMMANDS = ["evaluate", "curve", "compare", "audit", "values", "query", "merge", "condense", "demo"]
+COMMANDS = [
+    "evaluate", "curve", "compare", "audit", "replay", "values", "query", "merge", "condense",
+    "demo",
+]  # fmt: skip
 
 
 def test_help_takes_less_than_half_a_second():

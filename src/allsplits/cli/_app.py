@@ -13,6 +13,7 @@ from allsplits.cli.demo import demo
 from allsplits.cli.evaluate import evaluate
 from allsplits.cli.merge import merge
 from allsplits.cli.query import query
+from allsplits.cli.replay import replay
 from allsplits.cli.values import values
 
 app = typer.Typer(
@@ -21,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (evaluate, curve, compare, audit, values, query, merge, condense, demo):
+for command in (evaluate, curve, compare, audit, replay, values, query, merge, condense, demo):
     app.command()(command)
 
 

@@ -9,6 +9,7 @@ from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import Interval
 from allsplits.model_selection._learning_curve import learning_curve
 from allsplits.model_selection._neighbors_cv import KNeighborsClassifierCV, KNeighborsRegressorCV
+from allsplits.model_selection._nested import NestedScore
 from allsplits.model_selection._pipeline_evaluation import PipelineEvaluation
 from allsplits.model_selection._replay import replay
 from allsplits.model_selection._standings import Standings
@@ -22,6 +23,7 @@ __all__ = [
     "Interval",
     "KNeighborsClassifierCV",
     "KNeighborsRegressorCV",
+    "NestedScore",
     "PipelineEvaluation",
     "Standings",
     "audit_split",

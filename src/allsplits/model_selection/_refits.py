@@ -38,7 +38,7 @@ from allsplits.replays.given import score_split
 
 Floats = NDArray[np.float64]
 #: Laws whose score is the mean over splits.
-_ALIKE = ("fixed size", "class counts", "whole groups", "episodes")
+ALIKE = ("fixed size", "class counts", "whole groups", "episodes")
 
 
 def evaluate_pipeline(
@@ -57,7 +57,7 @@ def evaluate_pipeline(
     task = replace(Task.read(last, fixed, y, options, **asked), row_names=row_names(X, y))
     if looks_at_rows_alone(steps) and _same_for_some(steps, X, y, fixed):
         return task.evaluate()
-    if task.law.kind not in _ALIKE:
+    if task.law.kind not in ALIKE:
         raise UnsupportedError(
             "cv must count all splits alike for a Pipeline, as folds, ShuffleSplit, FixedSize, "
             f"ClassCounts, groups and Episodes do; got {task.law}"
@@ -76,10 +76,14 @@ def evaluate_pipeline(
                 for neighbors in (again, task.neighbors)
             ]
             step(1)
-    tests = np.array([len(split.test) for split in splits])
-    # All differences may be 0 by chance: as if one sample in one refit had come out otherwise.
-    least = 0.0 if task.settings.regression else float(np.mean(1 / tests)) / n_refits
-    return PipelineEvaluation(fit_once, scores[:, 0], scores[:, 1], least)
+    return PipelineEvaluation(fit_once, scores[:, 0], scores[:, 1], least_error(task, splits))
+
+
+def least_error(task: Task, splits: list[GivenSplit]) -> float:
+    """All differences may be 0 by chance: as if one sample of one split had come out otherwise."""
+    if task.settings.regression:
+        return 0.0
+    return float(np.mean([1 / len(split.test) for split in splits])) / len(splits)
 
 
 def _same_for_some(steps: Pipeline, X: Any, y: Any, fixed: Floats) -> bool:

@@ -71,9 +71,10 @@ def replay(
     cv : law, splitter, int, None or iterable of (train, test), default=None
         Whatever `evaluate` takes is drawn from at random, whatever its random state; LeaveOneOut,
         LeavePOut, LeaveOneGroupOut and LeavePGroupsOut are taken as they are if they have at most
-        `n_splits` splits. Any other splitter of scikit-learn is asked for its splits (TimeSeriesSplit,
-        PredefinedSplit, GroupKFold, StratifiedGroupKFold): all of them, once; a random one again and
-        again, with other random states. Pairs of row numbers are all the splits there are.
+        `n_splits` splits. Any other splitter of scikit-learn is asked for its splits
+        (TimeSeriesSplit, PredefinedSplit, GroupKFold, StratifiedGroupKFold): all of them, once; a
+        random one again and again, with other random states. Pairs of row numbers are all the
+        splits there are.
     scoring : str, callable, list or dict, default=None
         A name that scikit-learn knows, a scorer (`make_scorer`), or a function of (y_true, y_pred).
         None is "accuracy", or "neg_mean_squared_error". Several are scored on the same splits.
@@ -107,8 +108,8 @@ def replay(
     Returns
     -------
     Replay
-        Or a dict of them by name, if `scoring` has several. Ctrl-C ends it early: the result has the
-        runs that were scored until then, and says so.
+        Or a dict of them by name, if `scoring` has several. Ctrl-C ends it early: the result has
+        the runs that were scored until then, and says so.
 
     Examples
     --------
@@ -136,12 +137,12 @@ def replay(
     k = getattr(estimator, "n_neighbors", 1)
     n = X.n_samples if isinstance(X, NeighborOrder) else None
     data = Data(X if n is None else np.zeros((n, 1)), y, groups, k if isinstance(k, int) else 1)
-    source: Source | None = read_runs(cv, data, n_splits)
-    law = cv if source is None else LeaveOneOut()
+    given = read_runs(cv, data, n_splits)
+    law = cv if given is None else LeaveOneOut()
     task = Task.read(estimator, X, y, options, cv=law, groups=groups)
     scores = read_scores(scoring, task.samples.classes)
     question = task.question()
-    source = LawRuns(question) if source is None else source
+    source: Source = LawRuns(question) if given is None else given
     known = _exact_means(task, source, scores) if control else {}
     seed = _seed(random_state)
     asked = _Asked(
@@ -165,8 +166,8 @@ def replay(
 class _Asked:
     """What was asked, to make results of the scores that come back.
 
-    The first `n_scores` scores of the plan are asked for, others are controls. `known` has the exact
-    mean and its bound by the name of the score.
+    The first `n_scores` scores of the plan are asked for, others are controls. `known` has the
+    exact mean and its bound by the name of the score.
     """
 
     plan: Plan
@@ -217,9 +218,7 @@ class _Asked:
         return None
 
 
-def _exact_means(
-    task: Task, source: Source, scores: list[Score]
-) -> dict[str, tuple[float, float]]:
+def _exact_means(task: Task, source: Source, scores: list[Score]) -> dict[str, tuple[float, float]]:
     """Exact means, with their bounds, of the scores that have one, or of the usual score."""
     if not isinstance(source, LawRuns) or task.law.kind not in _ALIKE:
         return {}

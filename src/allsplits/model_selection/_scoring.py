@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from allsplits._validation import shown
-from allsplits.exceptions import InvalidInputError
+from allsplits.exceptions import REPLAY_INSTEAD, InvalidInputError
 
 #: Up to 18 digits, which fit into 64 bits.
 _RECALL = re.compile(r"recall@([1-9][0-9]{0,17})")
@@ -28,7 +28,7 @@ class Scoring:
             if scoring is not None and name != "neg_mean_squared_error":
                 raise InvalidInputError(
                     "scoring must be 'neg_mean_squared_error' for a regressor; got "
-                    f"{shown(scoring)}"
+                    f"{shown(scoring)}. {REPLAY_INSTEAD}"
                 )
             return cls("neg_mean_squared_error")
         if scoring is None:
@@ -39,7 +39,8 @@ class Scoring:
         if match is None:
             raise InvalidInputError(
                 "scoring must be 'accuracy', 'balanced_accuracy' or 'recall@R' with R = 1, 2, … "
-                f"of at most 18 digits (for example 'recall@5'); got {shown(scoring)}"
+                f"of at most 18 digits (for example 'recall@5'); got {shown(scoring)}. "
+                f"{REPLAY_INSTEAD}"
             )
         return cls(name, int(match.group(1)))
 

@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def count_classes(labels, answers, counts):
-    """counts[fold, 0 | 1 | 2, c]: answers c that are right, answers c, tested samples of class c."""
+    """counts[fold, :, c]: answers c that are right, answers c, tested samples of class c."""
     counts[:] = 0
     for fold in range(len(counts)):
         for place in range(answers.starts[fold], answers.starts[fold + 1]):

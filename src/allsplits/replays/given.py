@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 
 from allsplits._threads import thread_count
 from allsplits.exact.neighbors import Neighbors
-from allsplits.replays._kernels_replay import replay_samples
-from allsplits.replays.draw import RunDrawer
-from allsplits.replays.kernel_types import ReplayRows, ReplayVote
 from allsplits.exact.pairs.result import GivenSplit
-from allsplits.replays.sample import new_work, rows_of, vote_of
 from allsplits.exact.question import Question
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import NeighborOrder, Reference
+from allsplits.replays._kernels_replay import replay_samples
+from allsplits.replays.draw import RunDrawer
+from allsplits.replays.kernel_types import ReplayRows, ReplayVote
+from allsplits.replays.sample import new_work, rows_of, vote_of
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]

@@ -131,7 +131,7 @@ class Replay:
         known = self._known
         if not self.sampled and not self.stopped:
             return Sampled(float(known.mean()), 0.0)
-        return Sampled(float(known.mean()), _error_of_mean(known))
+        return Sampled(float(known.mean()), error_of_mean(known))
 
     @property
     def _best(self) -> Sampled:
@@ -235,7 +235,9 @@ class Replay:
     def _runs_in_words(self) -> str:
         number = f"{self.n_runs:,}"
         if not self.sampled:
-            return f"{number} of {self.n_asked:,} splits" if self.stopped else f"all {number} splits"
+            return (
+                f"{number} of {self.n_asked:,} splits" if self.stopped else f"all {number} splits"
+            )
         folds = f" of {self.n_folds} folds" if self.n_folds > 1 else ""
         return f"{number} drawn {'runs' + folds if folds else 'splits'}"
 
@@ -260,7 +262,8 @@ class Replay:
         return f"{'; '.join(notes)}; n_neighbors={self.n_neighbors}, {self.cv})"
 
 
-def _error_of_mean(values: Floats) -> float:
+def error_of_mean(values: Floats) -> float:
+    """The standard error of the mean of independent values."""
     return float(values.std(ddof=1) / sqrt(len(values))) if len(values) > 1 else float("nan")
 
 

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges, thread_count
-from allsplits.replays._kernels_replay import replay_run
-from allsplits.replays.draw import RunDrawer, random_state_of
-from allsplits.replays.kernel_types import Floats, ReplayRows, ReplayVote, ReplayWork
 from allsplits.exact.question import Question
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
 from allsplits.orders import NeighborOrder
+from allsplits.replays._kernels_replay import replay_run
+from allsplits.replays.draw import RunDrawer, random_state_of
+from allsplits.replays.kernel_types import Floats, ReplayRows, ReplayVote, ReplayWork
 
 #: Nanoseconds for a test sample and a voter of it.
 _SAMPLE, _VOTER = 100.0, 10.0

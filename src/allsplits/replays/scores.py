@@ -253,7 +253,7 @@ def _positive(scoring: str, classes: NDArray[Any]) -> int:
             f"scoring={scoring!r} needs two classes, one of them called 1; got {shown(classes)}: "
             f"use '{scoring}_macro', or make_scorer with pos_label"
         )
-    return classes.tolist().index(1)
+    return int(np.flatnonzero(classes == 1)[0])
 
 
 def _known(name: str) -> Callable[[Any, Any, Any], Any]:

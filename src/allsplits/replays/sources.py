@@ -21,20 +21,22 @@ State = NDArray[np.uint64]
 
 
 class Source(Protocol):
-    """Runs by their number.
+    """Runs by their number."""
 
-    Attributes
-    ----------
-    n_folds : int
-        Splits of a run.
-    n_runs : int or None
-        How many runs there are; None if as many as are wanted can be drawn.
-    smallest_training_set : int
-    """
+    @property
+    def n_folds(self) -> int:
+        """Splits of a run."""
+        ...
 
-    n_folds: int
-    n_runs: int | None
-    smallest_training_set: int
+    @property
+    def n_runs(self) -> int | None:
+        """How many runs there are; None if as many as are wanted can be drawn."""
+        ...
+
+    @property
+    def smallest_training_set(self) -> int:
+        """Samples of the smallest training set, as far as is known."""
+        ...
 
     def masks(self, number: int, state: State, dealt: Dealt) -> Iterator[int]:
         """Write the masks of a run in turn; yields how many folds each has."""

@@ -16,19 +16,19 @@ from allsplits._threads import thread_count
 from allsplits.exact.effort import warn_if_long
 from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.pairs.fractions import nearest_in_fractions, race_in_fractions
-from allsplits.replays.kernel_types import Floats
 from allsplits.exact.pairs.lists import listed_orders
 from allsplits.exact.pairs.nearest import find_changes, nearest_moments, nearest_seconds
 from allsplits.exact.pairs.race import race_moments, race_seconds
 from allsplits.exact.pairs.result import SplitSpread
 from allsplits.exact.pairs.runs import Runs
-from allsplits.replays.sample import replay_scores, sampling_seconds, spread_of
 from allsplits.exact.question import Question
 from allsplits.exact.solve import solver_for
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.orders.order import concatenate
 from allsplits.orders.protocol import whole_order
+from allsplits.replays.kernel_types import Floats
+from allsplits.replays.sample import replay_scores, sampling_seconds, spread_of
 from allsplits.splits import GroupLaw, SizeLaw
 
 #: Mass that rows may leave out: of E[S²] as of E[S].
