@@ -87,7 +87,8 @@ def replay(
     n_splits : int, default=None
         Splits to draw, in whole runs of folds: 1,000; with `until` at most so many: 1,000,000.
     until : float, default=None
-        Stop as soon as the standard error of the mean is at most this (looked at every 128 runs).
+        Stop as soon as the standard error of the mean is at most this. It is looked at after 128
+        runs, and after every tenth more.
     random_state : int, RandomState or None, default=None
         Seed. The same seed gives the same bits, whatever `n_jobs` is.
     error_score : "raise" or float, default="raise"
@@ -177,11 +178,11 @@ class _Asked:
     n_runs: int
     cv: str
 
-    def is_enough(self, scores: Floats) -> bool:
+    def is_enough(self, kept: list[Floats]) -> bool:
         """Whether the standard errors are small enough to stop."""
         if self.until is None or self.plan.source.n_runs is not None:
             return False
-        results = self.results(Replayed(scores, False, 0, 1, ()))
+        results = self.results(Replayed(np.concatenate(kept), False, 0, 1, ()))
         return all(result.reached for result in results.values())
 
     def results(self, found: Replayed) -> dict[str, Replay]:

@@ -210,6 +210,13 @@ class Task:
 
         return spread_in_passing(self.neighbors, question)
 
+    def runs_in_passing(self, n_runs: int) -> NDArray[np.float64] | None:
+        """Scores of a few drawn runs, for a picture; None if that takes longer."""
+        question = self._question([Column(self.n_neighbors, self.law)], want_samples=True)
+        from allsplits.replays.spread import runs_in_passing
+
+        return runs_in_passing(self.neighbors, question, n_runs)
+
     def replay(
         self, split: GivenSplit, *, n_runs: int, seed: int
     ) -> tuple[SplitScore, SpreadAndRuns]:

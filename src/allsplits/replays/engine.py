@@ -43,8 +43,8 @@ from allsplits.replays.scores import KnownClasses, KnownMeans, Score
 from allsplits.replays.sources import Source
 from allsplits.splits import SizeLaw
 
-#: Runs of a batch: after each the error is looked at.
-BATCH = 128
+#: Runs of a batch. The error is looked at after the first, and after every tenth more.
+BATCH, _LOOK_AGAIN = 128, 1.1
 #: Chance that a row is too short, which costs a search; and bytes that rows may take.
 _TOL, _MOST_BYTES, _EACH = 1e-9, 1 << 30, 13
 _NO_UNITS = np.empty(0)
@@ -111,29 +111,35 @@ def stored_depth(question: Question, smallest_training_set: int) -> int:
 
 
 def replay_runs(
-    plan: Plan, order: NeighborOrder, n_runs: int, enough: Callable[[Floats], bool]
+    plan: Plan, order: NeighborOrder, n_runs: int, enough: Callable[[list[Floats]], bool]
 ) -> Replayed:
     """Score up to so many runs, until they are enough; Ctrl-C keeps those that are scored."""
     n_threads = thread_count(plan.question.options.n_jobs)
     seconds = sampling_seconds(plan.question, n_runs)
     warn_if_long(0.0, seconds, n_threads, order.depth, "a smaller n_splits, or until=...")
-    work, kept, failed, totals = _Desk.prepared(plan, order, n_threads), [], [], np.zeros(2, int)
-    stopped = False
+    desk, totals = _Desk.prepared(plan, order, n_threads), np.zeros(2, dtype=np.int64)
+    kept: list[Floats] = []
+    failed: list[Failed] = []
+    stopped, look = False, BATCH
     with progress_bar(
         plan.question.options.progress, "replayed splits", n_runs * plan.source.n_folds, "splits"
     ) as step:
         for first in range(0, n_runs, BATCH):
             batch = _Batch(plan, first, min(BATCH, n_runs - first))
             try:
-                batch.score(work, n_threads)
+                batch.score(desk, n_threads)
             except KeyboardInterrupt:
                 stopped = True
             kept.append(batch.finish())
             failed += batch.failed
             totals += batch.totals.sum(axis=0)
             step(len(kept[-1]) * plan.source.n_folds)
-            if stopped or enough(np.concatenate(kept)):
+            if stopped:
                 break
+            if first + batch.size >= look:
+                look = int(_LOOK_AGAIN * look) + 1
+                if enough(kept):
+                    break
     scores = np.concatenate(kept)
     if stopped and not len(scores):
         raise KeyboardInterrupt

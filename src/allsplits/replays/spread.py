@@ -82,18 +82,33 @@ def spread_in_passing(neighbors: Neighbors, question: Question) -> SplitSpread |
 
     Nobody runs one split of leave-one-out alone: there is none for it either.
     """
-    if _leaves_one_out(question):
-        return None
-    n, depth = question.n_samples, _depth(question)
-    each = sampling_seconds(question, 1) / thread_count(question.options.n_jobs)
-    n_runs = min(_RUNS_IN_PASSING, int(_SECONDS_IN_PASSING / each))
-    if n * depth > _MOST_IN_PASSING or n_runs < _FEWEST_RUNS:
+    n_runs = _runs_in_passing(question)
+    if n_runs == 0:
         return None
     order = _stored_order(neighbors, question)
     found = _counted_if(order, question, "in passing")
     if isinstance(found, SplitSpread):
         return found
     return _sampled(question, _replayed(order, question, n_runs, 0, 1), found)
+
+
+def runs_in_passing(neighbors: Neighbors, question: Question, n_runs: int) -> Floats | None:
+    """Scores of so many drawn runs, for a picture; None where they take long, or are no runs."""
+    n_runs = min(n_runs, _runs_in_passing(question))
+    if n_runs == 0:
+        return None
+    order = _stored_order(neighbors, question)
+    return _replayed(order, question, n_runs, 0, 1)[:, 0]
+
+
+def _runs_in_passing(question: Question) -> int:
+    """Runs that can be drawn in a few seconds; 0 if none should be."""
+    if _leaves_one_out(question):
+        return 0
+    each = sampling_seconds(question, 1) / thread_count(question.options.n_jobs)
+    n_runs = min(_RUNS_IN_PASSING, int(_SECONDS_IN_PASSING / each))
+    too_many = question.n_samples * _depth(question) > _MOST_IN_PASSING
+    return 0 if too_many or n_runs < _FEWEST_RUNS else n_runs
 
 
 def _leaves_one_out(question: Question) -> bool:

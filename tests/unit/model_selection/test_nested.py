@@ -61,7 +61,7 @@ def test_seeds_threads_and_regressors():
 
 
 def test_bad_input():
-    model = KNeighborsClassifierCV((1, 3))
+    model = KNeighborsClassifierCV((1, 3), n_jobs=1)
     with pytest.raises(UnsupportedError, match="count all splits alike"):
         model.nested_score(X, Y, cv=Bootstrap())
     with pytest.raises(InvalidInputError, match="n_splits must be at least 2"):
