@@ -3,8 +3,8 @@
 For each data set and Pipeline: stratified 5-fold, k = 5. The steps are refitted on many random
 folds; from these come the standard error of `evaluate` after 10 refits (exact part + mean
 difference), and of the mean of 10 plain folds: two shuffled 5-fold cross-validations, and 10 random
-folds. Sonar is not among our data; ionosphere (radar returns) and made data of its size, 208 x 60 with few
-features that matter, stand in for it.
+folds. Sonar is not among our data; ionosphere (radar returns) and made data of its size, 208 x 60
+with few features that matter, stand in for it.
 
 ``python studies/replay_pipelines.py`` writes replay_pipelines.md. It needs ALLSPLITS_DATA, the
 folder of wine.csv, wdbc.csv and ionosphere.csv.
@@ -118,21 +118,21 @@ def main() -> None:
 
 `evaluate(make_pipeline(...), X, y)` adds to the exact average, with the steps fitted once on all
 samples, the mean difference over refitted splits. k = 5, stratified 5-fold; all in points of
-accuracy (per cent). *Error* is the standard error of the mean: of `evaluate` after 10 refits; of two
-shuffled 5-fold cross-validations by scikit-learn (10 refits as well, whose folds belong together);
-of 10 random folds. From {REFITS} refits and {SHUFFLES} shuffles (NCA: {REFITS_NCA} and
+accuracy (per cent). *Error* is the standard error of the mean: of `evaluate` after 10 refits; of
+two shuffled 5-fold cross-validations by scikit-learn (10 refits as well, whose folds belong
+together); of 10 random folds. From {REFITS} refits and {SHUFFLES} shuffles (NCA: {REFITS_NCA} and
 {SHUFFLES_NCA}). *Apart*: what `evaluate` and scikit-learn's shuffles differ by, in standard errors.
 
 {markdown_table(HEADINGS, rows)}
 
 Without NCA the error after 10 refits is at most half of that of ten random folds in {single} of
 {len(usual)} cases, and at most half of that of two whole shuffled 5-folds in {within} of
-{len(usual)}. A scaler, and every step on the larger set (wdbc), reach half of ten random folds. Where
-the steps themselves differ much from split to split (PCA and SelectKBest on few samples, NCA always)
-the two scores of a split go together less, and refits are worth hardly more than folds: whole
-shuffled 5-folds, which test every sample once, are then as good or better for the mean alone. What
-they do not tell is by how much fitting once flatters. Sonar is not among our data: ionosphere and
-made data of its size stand in.
+{len(usual)}. A scaler, and every step on the larger set (wdbc), reach half of ten random folds.
+Where the steps themselves differ much from split to split (PCA and SelectKBest on few samples, NCA
+always) the two scores of a split go together less, and refits are worth hardly more than folds:
+whole shuffled 5-folds, which test every sample once, are then as good or better for the mean alone.
+What they do not tell is by how much fitting once flatters. Sonar is not among our data: ionosphere
+and made data of its size stand in.
 
 {environment()}; {time.process_time() - start:.0f} s of processor time.
 """

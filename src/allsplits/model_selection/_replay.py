@@ -122,8 +122,9 @@ def replay(
     >>> replay(KNeighborsClassifier(5), X, y, cv=5, scoring="f1_macro", random_state=0)
     Replay(f1_macro=0.96... ± ... SAMPLED from 200 drawn runs of 5 folds; std ...; ties drawn in
     ... of the predictions; n_neighbors=5, every training set with 40 samples of each of 3 classes)
-    >>> replay(KNeighborsClassifier(5), X[::2], y[::2], cv=TimeSeriesSplit(3)).split_scores.round(3)
-    array([[0.3...], [0....], [0....]])
+    >>> found = replay(KNeighborsClassifier(5), X, y, cv=TimeSeriesSplit(3), random_state=0)
+    >>> found.split_scores.shape, found.sampled
+    ((3, 1), False)
     """
     options = check_options(
         distance_ties=distance_ties, label_ties=label_ties, backend=backend, n_jobs=n_jobs,
