@@ -14,8 +14,11 @@ from sklearn.model_selection import (
     PredefinedSplit,
     StratifiedGroupKFold,
     StratifiedKFold,
+    TimeSeriesSplit,
 )
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from allsplits import (
     Bernoulli,
@@ -319,3 +322,36 @@ def test_the_result_in_tables_and_pictures():
         warnings.simplefilter("error")
         given.plot()
         assert "all 1 splits" in repr(given)
+
+
+def test_stopping_early_does_not_spoil_the_error():
+    """100 seeds that stop where they like: their intervals still hold."""
+    kind = {"cv": FixedSize(0.7), "scoring": "matthews_corrcoef", "control": False}
+    long = replay(KNN, X, Y, n_splits=40_000, random_state=10**6, **kind)
+    truth, until = long.mean, long.std.value / np.sqrt(170)
+    found = [replay(KNN, X, Y, until=until, random_state=seed, **kind) for seed in range(100)]
+    assert len({one.n_runs for one in found}) > 1
+    inside = [abs(one.mean - truth) < 1.96 * one.standard_error for one in found]
+    assert 0.87 <= np.mean(inside) <= 1
+
+
+def test_a_bar_is_shown_if_asked_for(capfd):
+    replay(KNN, X, Y, n_splits=20, random_state=0, progress=True)
+    assert "replayed splits" in capfd.readouterr().out
+
+
+def test_what_does_not_fit_into_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(engine, "physical_memory", lambda: 1000)
+    with pytest.raises(InvalidInputError, match="pass a smaller n_jobs"):
+        replay(KNN, X, Y)
+
+
+def test_pipelines_are_sent_to_evaluate():
+    with pytest.raises(InvalidTypeError, match="evaluate takes it as it is"):
+        replay(make_pipeline(StandardScaler(), KNN), X, Y)
+    with pytest.raises(InvalidInputError, match=r"replay\(\.\.\.\) takes any splitter"):
+        evaluate(KNN, X, Y, scoring="f1_macro")
+    with pytest.raises(InvalidTypeError, match=r"replay\(\.\.\.\) takes any splitter"):
+        evaluate(KNN, X, Y, cv=TimeSeriesSplit(3))
+    with pytest.raises(InvalidInputError, match=r"replay\(\.\.\.\) takes any splitter"):
+        evaluate(KNeighborsRegressor(2), X, X[:, 0], cv=Bootstrap())
