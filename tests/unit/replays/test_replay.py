@@ -6,12 +6,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.metrics import f1_score
 from sklearn.model_selection import (
     GroupShuffleSplit,
     KFold,
     LeavePGroupsOut,
     LeavePOut,
     PredefinedSplit,
+    ShuffleSplit,
     StratifiedGroupKFold,
     StratifiedKFold,
     TimeSeriesSplit,
@@ -30,7 +32,10 @@ from allsplits import (
     replay,
 )
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.model_selection._options import check_options
+from allsplits.model_selection._task import Task
 from allsplits.replays import engine
+from allsplits.replays.draw import RunDrawer, random_state_of
 from oracle.datasets import dataset
 
 X, Y = make_classification(90, 4, n_informative=3, n_redundant=0, n_classes=3, random_state=1,
@@ -355,3 +360,37 @@ def test_pipelines_are_sent_to_evaluate():
         evaluate(KNN, X, Y, cv=TimeSeriesSplit(3))
     with pytest.raises(InvalidInputError, match=r"replay\(\.\.\.\) takes any splitter"):
         evaluate(KNeighborsRegressor(2), X, X[:, 0], cv=Bootstrap())
+
+
+LAWS = {
+    "fixed size": FixedSize(0.6),
+    "smaller tests": ShuffleSplit(train_size=40, test_size=20),
+    "class counts": ClassCounts(9),
+    "folds": KFold(4),
+    "stratified folds": StratifiedKFold(3),
+    "independent draws": Bernoulli(0.5),
+    "bootstrap": Bootstrap(),
+    "groups": GroupShuffleSplit(test_size=2, train_size=5),
+    "episodes": Episodes(2, 4),
+}
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+@pytest.mark.parametrize("law", LAWS)
+def test_runs_of_every_law_are_scored_as_scikit_learn_does(law, weights):
+    """The masks are known by seed and number: fit and score each of their folds by hand."""
+    knn = KNeighborsClassifier(3, weights=weights)
+    found = replay(
+        knn, X, Y, cv=LAWS[law], groups=GROUPS, scoring="f1_macro", n_splits=12, random_state=5,
+        control=False,
+    )  # fmt: skip
+    task = Task.read(knn, X, Y, check_options(), cv=LAWS[law], groups=GROUPS)
+    drawer = RunDrawer(task.question())
+    for number, scores in enumerate(found.split_scores):
+        run = drawer(random_state_of(5, number))
+        for fold, score in enumerate(scores):
+            test = np.flatnonzero(run.folds == fold)
+            train = np.flatnonzero((run.folds != fold) & (run.copies > 0))
+            train = np.repeat(train, run.copies[train])
+            given = knn.fit(X[train], Y[train]).predict(X[test])
+            assert score == pytest.approx(f1_score(Y[test], given, average="macro"), abs=1e-12)
