@@ -101,7 +101,7 @@ def _same_for_some(steps: Pipeline, X: Any, y: Any, fixed: Floats) -> bool:
 def _refitted(
     steps: Pipeline, X: Any, y: Any, splits: list[GivenSplit], options: Options
 ) -> Iterator[Floats]:
-    """What the steps make of X, fitted on the training samples of each split; others are 0."""
+    """What the steps make of X, fitted on the training samples of each split."""
     jobs = (
         joblib.delayed(_refit)(clone(steps), X, y, split, number)
         for number, split in enumerate(splits)
@@ -114,9 +114,10 @@ def _refit(steps: Pipeline, X: Any, y: Any, split: GivenSplit, number: int) -> F
     where = f"on refit {number} ({len(split.train)} training samples)"
     rows, labels = _safe_indexing(X, split.train), _safe_indexing(y, split.train)
     train = _as_points(_tried(where, steps.fit_transform, rows, labels))
-    test = _as_points(_tried(where, steps.transform, _safe_indexing(X, split.test)))
-    points = np.zeros((len(y), train.shape[1]))
-    points[split.train], points[split.test] = train, test
+    others = np.setdiff1d(np.arange(len(y)), split.train)
+    points = np.empty((len(y), train.shape[1]))
+    points[split.train] = train
+    points[others] = _as_points(_tried(where, steps.transform, _safe_indexing(X, others)))
     if not np.isfinite(points).all():
         raise InvalidInputError(f"the steps of the Pipeline gave NaN or infinity {where}")
     return points
