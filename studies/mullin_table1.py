@@ -20,7 +20,7 @@ from _report import environment, load, markdown_table, write_page
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import ClassCounts, FixedSize, evaluate
-from allsplits.exact.pairs.spread import SplitSpread
+from allsplits.replays.spread import SplitSpread
 
 TRIALS, REPEATS = 2000, 5
 CELLS = 16

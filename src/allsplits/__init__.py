@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from allsplits.orders import order_neighbors as order_neighbors
     from allsplits.plots import *  # noqa: F403
     from allsplits.prototypes import *  # noqa: F403
+    from allsplits.replays import Replay as Replay
     from allsplits.reports import *  # noqa: F403
     from allsplits.splits import Bernoulli as Bernoulli
     from allsplits.splits import Bootstrap as Bootstrap
@@ -41,8 +42,9 @@ _OFFERED = {
     "lazy": "LazyRegressor LocalModels LocalPaths local_constant_path",
     "model_selection": (
         "Audit Calibration Comparison CostMatrix Curve ErrorParts Evaluation Interval "
-        "KNeighborsClassifierCV KNeighborsRegressorCV LogLoss Standings audit_split cmc_curve "
-        "compare evaluate learning_curve retrieval_curve validation_curve"
+        "KNeighborsClassifierCV KNeighborsRegressorCV LogLoss NestedScore PipelineEvaluation "
+        "Standings audit_split cmc_curve compare evaluate learning_curve replay retrieval_curve "
+        "validation_curve"
     ),
     "orders": "NeighborOrder SearchReport order_from_graph order_from_index order_neighbors",
     "plots": (
@@ -53,6 +55,7 @@ _OFFERED = {
         "CondensedReduced FastCondensed GreedyClassQuery IncrementalHistory "
         "IncrementalNNClassifier ShareClassQuery VoronoiComplexity voronoi_complexity"
     ),
+    "replays": "Replay",
     "reports": "Report report",
     "splits": "Bernoulli Bootstrap ClassCounts Episodes FixedSize",
     "values": "SampleValues Suspects find_label_errors sample_values",

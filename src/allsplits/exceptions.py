@@ -28,6 +28,10 @@ __all__ = [
 ]
 
 
+#: What errors say where there is no closed form.
+REPLAY_INSTEAD = "replay(...) takes any splitter and any score, sampled, with its error"
+
+
 class AllSplitsError(Exception):
     """Base class of all errors raised by allsplits."""
 

@@ -21,6 +21,7 @@ COMMANDS = [
     "curve",
     "compare",
     "audit",
+    "replay",
     "values",
     "suspects",
     "query",

@@ -14,6 +14,7 @@ from allsplits.cli.evaluate import evaluate
 from allsplits.cli.label import label
 from allsplits.cli.merge import merge
 from allsplits.cli.query import query
+from allsplits.cli.replay import replay
 from allsplits.cli.suspects import suspects
 from allsplits.cli.values import values
 
@@ -24,7 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 for command in (
-    evaluate, curve, compare, audit, values, suspects, query, label, merge, condense, demo,
+    evaluate, curve, compare, audit, replay, values, suspects, query, label, merge, condense, demo,
 ):  # fmt: skip
     app.command()(command)
 

@@ -14,7 +14,7 @@ from allsplits.exact.answer import Answer, Part, Solver, Total
 from allsplits.exact.effort import warn_if_long
 from allsplits.exact.neighbors import Neighbors, cut_rows
 from allsplits.exact.question import Exclusion, Question
-from allsplits.exceptions import UnsupportedError
+from allsplits.exceptions import REPLAY_INSTEAD, UnsupportedError
 from allsplits.orders import NeighborOrder, SearchReport
 
 #: (kind of law, kind of vote) -> who solves it, below `allsplits.exact`. Loaded when it is asked
@@ -82,7 +82,7 @@ def solver_for(question: Question) -> Solver:
         other_votes = [_AS_VOTE[known] for kind, known in SUPPORTED if kind == law]
         raise UnsupportedError(
             f"cv ({_AS_CV[law]}) has no exact average for {_AS_VOTE[vote]}. Pass as cv "
-            f"{', '.join(other_cv)}; or keep cv for {', '.join(other_votes)}"
+            f"{', '.join(other_cv)}; or keep cv for {', '.join(other_votes)}. {REPLAY_INSTEAD}"
         )
     module, _, name = SUPPORTED[law, vote].partition(":")
     solver: Solver = getattr(import_module(f"allsplits.exact.{module}"), name)(question)

@@ -12,6 +12,9 @@ from allsplits.model_selection._interval import Interval
 from allsplits.model_selection._learning_curve import learning_curve
 from allsplits.model_selection._measures import CostMatrix, LogLoss
 from allsplits.model_selection._neighbors_cv import KNeighborsClassifierCV, KNeighborsRegressorCV
+from allsplits.model_selection._nested import NestedScore
+from allsplits.model_selection._pipeline_evaluation import PipelineEvaluation
+from allsplits.model_selection._replay import replay
 from allsplits.model_selection._retrieval_curve import retrieval_curve
 from allsplits.model_selection._standings import Standings
 from allsplits.model_selection._validation_curve import validation_curve
@@ -28,12 +31,15 @@ __all__ = [
     "KNeighborsClassifierCV",
     "KNeighborsRegressorCV",
     "LogLoss",
+    "NestedScore",
+    "PipelineEvaluation",
     "Standings",
     "audit_split",
     "cmc_curve",
     "compare",
     "evaluate",
     "learning_curve",
+    "replay",
     "retrieval_curve",
     "validation_curve",
 ]

@@ -244,7 +244,7 @@ def audit_split(
     >>> train, test = train_test_split(range(150), test_size=30, stratify=y, random_state=4)
     >>> audit_split(KNeighborsClassifier(5), X, y, train, test)
     Audit(ordinary: accuracy 0.933333 on this split, 0.964498 on average over all 1.08e30 splits
-    like it: 1.1 standard deviations below (std 0.028..., SAMPLED); 25... ± 0.7% of 4,000 drawn
+    like it: 1.0 standard deviations below (std 0.029..., SAMPLED); 28.0% ± 0.7% of 4,000 drawn
     splits score as low; like it: every training set with 40 samples of each of 3 classes)
     """
     options = check_options(

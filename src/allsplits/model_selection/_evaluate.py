@@ -2,8 +2,13 @@
 
 from typing import Any, Literal
 
+from sklearn.pipeline import Pipeline
+
+from allsplits._validation import check_count
+from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._options import check_options
+from allsplits.model_selection._pipeline_evaluation import PipelineEvaluation
 from allsplits.model_selection._task import Task
 
 
@@ -24,10 +29,12 @@ def evaluate(
     vote_tol: float = 1e-4,
     max_states: int = 1 << 17,
     allow_sampling: bool = False,
+    n_refits: int = 10,
+    random_state: int = 0,
     backend: str = "auto",
     n_jobs: int | None = None,
     progress: bool = False,
-) -> Evaluation:
+) -> Evaluation | PipelineEvaluation:
     """Average a nearest-neighbour model's score over every possible split.
 
     Where ``cross_val_score`` draws a few splits, this computes the mean over all of them in closed
@@ -37,7 +44,10 @@ def evaluate(
     ----------
     estimator : KNeighborsClassifier or KNeighborsRegressor
         scikit-learn's own estimator; n_neighbors, weights, metric, p and metric_params are
-        honoured. It is not fitted.
+        honoured. It is not fitted. Or a Pipeline that ends in one: steps that look at one row at a
+        time (FunctionTransformer, Normalizer) leave the average exact; others are fitted once on
+        all of X, which is exact, and again on a few random splits for the difference, which is
+        sampled.
     X : array-like, data frame or dask array of shape (n_samples, n_features)
         The samples; the distance matrix with ``metric="precomputed"``; or a NeighborOrder.
     y : array-like of shape (n_samples,)
@@ -87,6 +97,10 @@ def evaluate(
         Weighted votes for classes only: samples whose share is known only within more than
         `vote_tol` are evaluated by drawing training sets instead. The result is then marked as
         sampled and has a `standard_error` beside what is certain.
+    n_refits : int, default=10
+        Pipelines only: splits on which the steps are fitted again.
+    random_state : int, default=0
+        Pipelines only: seed of these.
     backend : {"auto", "exact", "faiss", "torch", "torch:cpu", "dask"}, default="auto"
         Neighbour search, as in `order_neighbors`; the result's ``search`` says what was used.
     n_jobs : int, default=None
@@ -97,7 +111,9 @@ def evaluate(
     Returns
     -------
     Evaluation
-        The score, how far it may be off, and the part of every sample in it.
+        The score, how far it may be off, and the part of every sample in it. For a Pipeline whose
+        steps learn from other rows a PipelineEvaluation, with `score`, its `standard_error`, and
+        `flattery`, by how much fitting the steps once would have been too good.
 
     Examples
     --------
@@ -115,8 +131,22 @@ def evaluate(
         max_states=max_states, allow_sampling=allow_sampling, backend=backend, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
+    check_count("n_refits", n_refits, at_least=2)
+    check_count("random_state", random_state, at_least=0)
+    asked = {"cv": cv, "scoring": scoring, "groups": groups}
+    if isinstance(estimator, Pipeline):
+        if X_test is not None or y_test is not None:
+            raise InvalidInputError(
+                "X_test must be None for a Pipeline: its refits are tested on the samples they "
+                "leave out. Fit its steps on X, transform X and X_test, and pass the model alone"
+            )
+        # Loaded when it is asked for: a first evaluation does without.
+        from allsplits.model_selection._refits import evaluate_pipeline
+
+        return evaluate_pipeline(
+            estimator, X, y, options, n_refits=n_refits, seed=random_state, **asked
+        )
     task = Task.read(
-        estimator, X, y, options, cv=cv, scoring=scoring, groups=groups, X_test=X_test,
-        y_test=y_test, every_score=True,
-    )  # fmt: skip
+        estimator, X, y, options, **asked, X_test=X_test, y_test=y_test, every_score=True
+    )
     return task.evaluate()

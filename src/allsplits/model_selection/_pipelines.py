@@ -1,8 +1,9 @@
-"""Why a Pipeline has no closed form, what fitting its steps on all of X would do, what works.
+"""What the steps of a Pipeline see: nothing but their own row, other rows, or y as well.
 
 Fixed distances are what the closed forms rest on; steps that are fitted on each training set change
-them from split to split. To fit the steps on all of X first is a small optimism where they see X
-alone, and a leak where they see y: SelectKBest on pure noise then scores far above chance.
+them from split to split. Steps that look at one row at a time change nothing. To fit the others on
+all of X first is a small optimism where they see X alone, and a leak where they see y: SelectKBest
+on pure noise then scores far above chance. `evaluate` measures it; elsewhere a Pipeline is refused.
 """
 
 import inspect
@@ -12,6 +13,7 @@ from typing import Any
 from sklearn.feature_selection import SelectorMixin, VarianceThreshold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils import get_tags
 
 from allsplits.exceptions import InvalidTypeError
@@ -20,12 +22,42 @@ from allsplits.exceptions import InvalidTypeError
 _LONGEST_STEP = 50
 
 
-def refuse_pipeline(pipeline: Pipeline) -> None:
-    """Raise an error that names the steps which see y, and shows what works instead."""
-    start = "estimator must be a KNeighborsClassifier or KNeighborsRegressor; got a Pipeline"
+#: How errors about a Pipeline begin.
+_START = "estimator must be a KNeighborsClassifier or KNeighborsRegressor; got a Pipeline"
+
+
+def read_pipeline(pipeline: Pipeline) -> tuple[Pipeline | None, Any]:
+    """(the steps before the last, or None if there are none; the neighbour model at the end)."""
     last = pipeline.steps[-1][1]
     if not isinstance(last, (KNeighborsClassifier, KNeighborsRegressor)):
-        raise InvalidTypeError(f"{start} that ends in {type(last).__name__}")
+        raise InvalidTypeError(
+            f"{_START} that ends in {type(last).__name__}: its last step must be a neighbour model"
+        )
+    if last.metric == "precomputed":
+        raise InvalidTypeError(
+            f"{_START} whose last step has metric='precomputed': distances to training samples "
+            "differ from split to split, pass the matrix and the last step alone"
+        )
+    return (pipeline[:-1] if list(_fitted_steps(pipeline.steps[:-1])) else None), last
+
+
+def looks_at_rows_alone(steps: Pipeline) -> bool:
+    """Whether every step is known to make of a row something of this row alone."""
+    return all(_is_stateless(step) for _, step in _leaves(steps.steps))
+
+
+def _is_stateless(step: Any) -> bool:
+    if isinstance(step, PolynomialFeatures):
+        return True
+    try:
+        return not get_tags(step).requires_fit
+    except (AttributeError, TypeError, ValueError):
+        return False
+
+
+def refuse_pipeline(pipeline: Pipeline) -> None:
+    """Raise an error that names the steps which see y, and shows what works instead."""
+    start, last = _START, read_pipeline(pipeline)[1]
     steps = [step for _, step in _fitted_steps(pipeline.steps[:-1])]
     if not steps:
         raise InvalidTypeError(f"{start} without other steps: pass its last step alone")
@@ -43,8 +75,9 @@ def refuse_pipeline(pipeline: Pipeline) -> None:
             "steps see the held-out X, though not its labels: a value that may be a little too good"
         )
     raise InvalidTypeError(
-        f"{start}. {fixed} {what}. Honest, over sampled splits, with k chosen by exact averages "
-        f"within each training set: {_what_works(steps, last)}"
+        f"{start}. {fixed} {what}. evaluate takes it as it is, and refits its steps on a few "
+        "splits. Honest, over sampled splits, with k chosen by exact averages within each training "
+        f"set: {_what_works(steps, last)}"
     )
 
 
@@ -73,6 +106,7 @@ def _leaves(steps: Any) -> Iterator[tuple[str, Any]]:
         for inner in ("steps", "transformer_list", "transformers"):
             if isinstance(getattr(step, inner, None), (list, tuple)):
                 yield from _leaves(getattr(step, inner))
+                yield from _leaves([("remainder", getattr(step, "remainder", None))])
                 break
         else:
             yield f"its step {name!r} ({type(step).__name__})", step

@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any
 
 from numpy.typing import NDArray
 
 from allsplits._validation import shown
 from allsplits.exact import RetrievalScore
-from allsplits.exceptions import InvalidInputError
+from allsplits.exceptions import REPLAY_INSTEAD, InvalidInputError
 from allsplits.model_selection._measures import Brier, CostMatrix, LogLoss, Measure, TopK
 
 
@@ -232,19 +231,12 @@ _ELSEWHERE = {
 }
 
 
-def replay_hint() -> str:
-    """What draws splits and scores them, where the package has it."""
-    if "replay" not in import_module("allsplits").__all__:
-        return "; scikit-learn's cross_val_score draws splits for it"
-    return "; allsplits.replay draws splits and scores them, with their Monte Carlo error"
-
-
 def _refuse(scoring: Any, allowed: str) -> None:
     """Raise: what was given, why there is no exact average, what there is instead."""
     if callable(scoring):
         raise InvalidInputError(
             f"scoring must be {allowed}; got a function: it is given whole test sets, which have "
-            f"no average in closed form{replay_hint()}"
+            f"no average in closed form. {REPLAY_INSTEAD}"
         )
     name = scoring if isinstance(scoring, str) else ""
     advice = _ELSEWHERE.get(re.sub("@[0-9]+$", "@k", name.removesuffix("_macro")))
@@ -254,6 +246,6 @@ def _refuse(scoring: Any, allowed: str) -> None:
         if name.startswith(start) and "@" not in name:
             raise InvalidInputError(
                 f"scoring={name!r} has no exact average over all splits: {why}. Exact is "
-                f"{instead}{replay_hint()}"
+                f"{instead}. {REPLAY_INSTEAD}"
             )
-    raise InvalidInputError(f"scoring must be {allowed}; got {shown(scoring)}")
+    raise InvalidInputError(f"scoring must be {allowed}; got {shown(scoring)}. {REPLAY_INSTEAD}")

@@ -44,7 +44,7 @@ from allsplits.model_selection._error_parts import ErrorParts, parts_of
 from allsplits.model_selection._estimator import VoteSettings, read_estimator, read_weights
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import Moves, SampleScores
-from allsplits.model_selection._scoring import Scoring, plain_score, read_scores, replay_hint
+from allsplits.model_selection._scoring import Scoring, plain_score, read_scores
 from allsplits.model_selection._several_scores import (
     check_equal_votes,
     curve_of_all,
@@ -67,8 +67,8 @@ from allsplits.splits import (
 
 if TYPE_CHECKING:
     from allsplits.exact.halves import UnbiasedVariance
-    from allsplits.exact.pairs.given import SplitScore
-    from allsplits.exact.pairs.spread import SpreadAndRuns
+    from allsplits.replays.given import SplitScore
+    from allsplits.replays.spread import SpreadAndRuns
 
 
 class Asked(NamedTuple):
@@ -363,7 +363,7 @@ class Task:
         self._check_plain("split_spread")
         question = self.samples_question()
         # Loaded when it is asked for: a first evaluation does without.
-        from allsplits.exact.pairs.spread import split_spread
+        from allsplits.replays.spread import split_spread
 
         return split_spread(self.neighbors, question, method=method, n_runs=n_runs, seed=seed)
 
@@ -372,17 +372,24 @@ class Task:
         if not self.scoring.is_plain:
             return None
         question = self.samples_question()
-        from allsplits.exact.pairs.spread import spread_in_passing
+        from allsplits.replays.spread import spread_in_passing
 
         return spread_in_passing(self.neighbors, question)
+
+    def runs_in_passing(self, n_runs: int) -> NDArray[np.float64] | None:
+        """Scores of a few drawn runs, for a picture; None if that takes longer."""
+        question = self.samples_question()
+        from allsplits.replays.spread import runs_in_passing
+
+        return runs_in_passing(self.neighbors, question, n_runs)
 
     def replay(
         self, split: GivenSplit, *, n_runs: int, seed: int
     ) -> tuple[SplitScore, SpreadAndRuns]:
         """The score of one split, and of drawn ones with their spread."""
         question = self.samples_question()
-        from allsplits.exact.pairs.given import score_split
-        from allsplits.exact.pairs.spread import spread_and_runs
+        from allsplits.replays.given import score_split
+        from allsplits.replays.spread import spread_and_runs
 
         found = score_split(self.neighbors, question, split)
         return found, spread_and_runs(self.neighbors, question, n_runs=n_runs, seed=seed)
@@ -557,7 +564,7 @@ def _check_one_shot(law: Law) -> None:
             "cv must draw one training sample of each class for a NearestCentroid, "
             "ClassCounts(1) or Episodes(n_way, 1), where the mean of a class is that sample and "
             "the answer that of KNeighborsClassifier(1); of means of several no closed form is "
-            f"known{replay_hint()}; got {law}"
+            f"known; got {law}"
         )
 
 

@@ -64,7 +64,7 @@ class EstimatorDisplay(Display):
 class EvaluationDisplay(EstimatorDisplay):
     """Holds the Evaluation that is drawn."""
 
-    _compute = staticmethod(evaluate)
+    _compute: ClassVar[Callable[..., Any]] = staticmethod(evaluate)
 
     def __init__(self, evaluation: Evaluation) -> None:
         self.evaluation: Evaluation = checked("evaluation", evaluation, Evaluation)

@@ -5,7 +5,6 @@ from typing import Any, Self
 import numpy as np
 
 from allsplits._validation import check_count
-from allsplits.model_selection import evaluate
 from allsplits.plots._base import EvaluationDisplay
 from allsplits.plots._style import class_looks
 
@@ -43,7 +42,7 @@ class SampleDifficultyDisplay(EvaluationDisplay):
         cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, n_named: int = 5, **options: Any
     ) -> Self:
         """Compute and draw; `options` are those of `evaluate`, `n_named` is that of `plot`."""
-        return cls(evaluate(estimator, X, y, **options)).plot(ax, n_named=n_named)
+        return cls(cls._compute(estimator, X, y, **options)).plot(ax, n_named=n_named)
 
     def plot(self, ax: Any = None, *, n_named: int = 5) -> Self:
         """Draw the lines, with the row numbers of the hardest samples.

@@ -12,7 +12,7 @@ from typing import Any
 from allsplits._optional import import_optional
 from allsplits.plots._style import BLUE, ORANGE, SKY, VERMILION, shortened
 from allsplits.reports._chart import chart
-from allsplits.reports._strip import strip
+from allsplits.reports._strip import run_dots, strip
 from allsplits.reports._text import percent, percent_digits
 
 #: Larger confusion matrices are listed by their largest entries only.
@@ -43,6 +43,7 @@ def render(summary: dict[str, Any]) -> str:
     page: str = environment.from_string(_resource("page.html.jinja")).render(
         s=summary,
         strip=strip(summary),
+        runs=run_dots(summary),
         charts=charts,
         points=[{"points": c["points"], "best": c["best_index"]} for c in charts],
         matrix=_matrix(summary["confusion"]),

@@ -35,3 +35,28 @@ def strip(summary: dict[str, Any]) -> dict[str, Any]:
             for row in found
         ],
     }
+
+
+def run_dots(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """Where single runs land, as dots with places in percent, and the exact mean as a line.
+
+    The scale goes from the lowest run to the highest. None if there are no runs, or all are equal.
+    """
+    runs = summary["spread"]["runs"] if summary["spread"] else []
+    mean, scoring = summary["score"]["value"], summary["score"]["scoring"]
+    low, high = min([mean, *runs]), max([mean, *runs])
+    if not runs or high - low <= 1e-9 * max(abs(low), abs(high)):
+        return None
+    step = (high - low) / 2
+
+    def place(value: float) -> float:
+        return float(round(100 * (value - low) / (high - low), 2))
+
+    # Heights follow the golden ratio, which spreads any number of dots evenly.
+    heights = [round(8 + 84 * (i * 0.6180339887 % 1), 1) for i in range(len(runs))]
+    return {
+        "dots": [{"left": place(run), "top": top} for run, top in zip(runs, heights, strict=True)],
+        "mean": place(mean),
+        "scale": [tick_in_words(scoring, abs(low + step * i), step) for i in range(3)],
+        "n_folds": summary["spread"]["n_folds"],
+    }

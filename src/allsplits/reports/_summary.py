@@ -50,6 +50,8 @@ _FROM_TESTS = (
 _APPROXIMATE = (
     "Neighbours come from an approximate index and may be missing: the bounds know nothing of that."
 )
+#: Drawn runs that are shown as dots.
+_DOTS = 200
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -139,9 +141,11 @@ def _interval(scoring: str, interval: Interval) -> dict[str, Any]:
 def _spread(evaluation: Evaluation) -> dict[str, Any] | None:
     """How much single runs differ; None where that would take long."""
     spread = None if evaluation.task is None else evaluation.task.spread_in_passing()
-    if spread is None:
+    if evaluation.task is None or spread is None:
         return None
+    runs = evaluation.task.runs_in_passing(_DOTS)
     return {
+        "runs": [] if runs is None else [round(float(score), 9) for score in runs],
         "std": spread.std,
         "n_folds": spread.n_folds,
         "sampled": spread.sampled,

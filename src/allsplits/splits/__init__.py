@@ -5,7 +5,7 @@ from allsplits.splits._episodes import EpisodeLaw, Episodes
 from allsplits.splits._fixed import FixedSize, SizeComponent, SizeLaw
 from allsplits.splits._groups import GroupLaw
 from allsplits.splits._random import Bernoulli, BernoulliLaw, Bootstrap, BootstrapLaw
-from allsplits.splits._resolve import Law, Samples, resolve_cv
+from allsplits.splits._resolve import Law, Samples, is_law, resolve_cv
 
 __all__ = [
     "Bernoulli",
@@ -23,5 +23,6 @@ __all__ = [
     "Samples",
     "SizeComponent",
     "SizeLaw",
+    "is_law",
     "resolve_cv",
 ]

@@ -26,7 +26,7 @@ from sklearn.model_selection import (
 )
 
 from allsplits._validation import check_count, shown
-from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.exceptions import REPLAY_INSTEAD, InvalidInputError, InvalidTypeError
 from allsplits.splits._counts import ClassCounts, CountsLaw
 from allsplits.splits._episodes import EpisodeLaw, Episodes
 from allsplits.splits._fixed import FixedSize, SizeLaw
@@ -87,8 +87,14 @@ def _resolved(cv: Any, samples: Samples) -> Law:
             return reader(cv, samples)
     names = ", ".join(kind.__name__ for kind in _READERS)
     raise InvalidTypeError(
-        f"cv must be None, a number of folds or one of {names}; got {_given(cv)}"
+        f"cv must be None, a number of folds or one of {names}; got {_given(cv)}. {REPLAY_INSTEAD}"
     )
+
+
+def is_law(cv: Any) -> bool:
+    """Whether `cv` is a law, or stands for one."""
+    whole = isinstance(cv, Integral) and not isinstance(cv, bool)
+    return cv is None or whole or type(cv) in _READERS
 
 
 def _default_folds(samples: Samples) -> Law:
@@ -110,7 +116,7 @@ def _given(cv: Any) -> str:
     number = f" of {len(cv)}" if isinstance(cv, Sized) else ""
     return (
         f"a {type(cv).__name__}{number}. Splits that are already drawn are a few of all: pass the "
-        "splitter that draws them, or use scikit-learn's cross_val_score for just these"
+        "splitter that draws them"
     )
 
 

@@ -1,4 +1,4 @@
-"""A Pipeline is refused: the steps that see y are named, and what is shown instead works."""
+"""Where a Pipeline is refused, the steps that see y are named, and what is shown works."""
 
 import re
 
@@ -27,7 +27,7 @@ from sklearn.neighbors import (
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, StandardScaler, TargetEncoder
 
-from allsplits import KNeighborsClassifierCV, KNeighborsRegressorCV, evaluate
+from allsplits import KNeighborsClassifierCV, KNeighborsRegressorCV, evaluate, validation_curve
 from allsplits.exceptions import InvalidTypeError
 
 RNG = np.random.default_rng(0)
@@ -63,7 +63,7 @@ UNSUPERVISED = [
 
 def message_for(*steps, last=KNN) -> str:
     with pytest.raises(InvalidTypeError) as caught:
-        evaluate(make_pipeline(*steps, last), X, y)
+        validation_curve(make_pipeline(*steps, last), X, y)
     return str(caught.value)
 
 

@@ -24,7 +24,6 @@ from allsplits import (
     validation_curve,
 )
 from allsplits.exceptions import InvalidInputError, UnsupportedError
-from allsplits.model_selection import _scoring
 from unit.refused import refused
 
 X, y = load_iris(return_X_y=True)
@@ -154,11 +153,10 @@ def test_what_is_not_known_of_scores_of_votes():
         found.squared_error_parts()
 
 
-def test_the_hint_names_replay_only_where_there_is_one(monkeypatch):
-    monkeypatch.setattr(allsplits, "__all__", ["evaluate"])
-    assert "replay" not in _scoring.replay_hint()
-    monkeypatch.setattr(allsplits, "__all__", ["replay"])
-    assert "replay" in _scoring.replay_hint()
+@pytest.mark.parametrize("scoring", ["f1", "roc_auc", max, "nonsense"])
+def test_what_has_no_average_points_to_replay(scoring):
+    with pytest.raises(InvalidInputError, match=r"replay\(\.\.\.\)"):
+        evaluate(KNN, X, y, scoring=scoring)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from allsplits import Episodes, FixedSize, evaluate, report
 from allsplits.model_selection._task import Task
 from allsplits.reports import _summary
 from allsplits.reports._rows import Rows
-from allsplits.reports._strip import strip
+from allsplits.reports._strip import run_dots, strip
 from unit.refused import refused
 
 
@@ -203,3 +203,22 @@ def test_another_estimator_than_the_evaluations_is_refused(uneven):
     other = KNeighborsClassifier(4)
     refused(lambda: report(found, estimator=other), "estimator", "n_neighbors=3", "n_neighbors=4")
     refused(lambda: report(found, estimator=KNeighborsRegressor(3)), "estimator", "Regressor")
+
+
+def test_single_runs_are_dots_around_the_exact_average(uneven):
+    evaluation = evaluate(KNeighborsClassifier(3), *uneven, cv=4)
+    found = report(evaluation)
+    runs = found.summary["spread"]["runs"]
+    assert len(runs) == 200
+    assert abs(np.mean(runs) - evaluation.score) < 4 * np.std(runs) / np.sqrt(200)
+    dots = run_dots(found.summary)
+    places = np.array([dot["left"] for dot in dots["dots"]])
+    assert (places.min(), places.max(), dots["n_folds"]) == (0, 100, 4)
+    share = (evaluation.score - min(runs)) / (max(runs) - min(runs))
+    assert dots["mean"] == pytest.approx(100 * share, abs=0.01)
+    page = found.html()
+    assert page.count('class="dot"') == 200
+    assert "a single shuffled 4-fold cross-validation would have landed" in page
+    alone = report(evaluate(KNeighborsClassifier(3), *uneven, cv=LeaveOneOut()))
+    assert run_dots(alone.summary) is None
+    assert 'class="dot"' not in alone.html()

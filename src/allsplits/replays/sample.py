@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges, thread_count
-from allsplits.exact.pairs._kernels_replay import replay_run
-from allsplits.exact.pairs.draw import RunDrawer
-from allsplits.exact.pairs.kernel_types import Floats, ReplayRows, ReplayVote, ReplayWork
 from allsplits.exact.question import Question
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
 from allsplits.orders import NeighborOrder
+from allsplits.replays._kernels_replay import replay_run
+from allsplits.replays.draw import RunDrawer, random_state_of
+from allsplits.replays.kernel_types import Floats, ReplayRows, ReplayVote, ReplayWork
 
 #: Nanoseconds for a test sample and a voter of it.
 _SAMPLE, _VOTER = 100.0, 10.0
@@ -53,9 +53,9 @@ def replay_scores(
 
     def some(start: int, stop: int) -> None:
         for number in range(start, stop):
-            rng = np.random.default_rng((seed, number))
-            state = rng.integers(1 << 63, size=1, dtype=np.uint64)
-            scores[number] = replay_run(rows, vote, draw(rng), new_work(question, state))
+            state = random_state_of(seed, number)
+            run = draw(state)
+            scores[number] = replay_run(rows, vote, run, new_work(question, state))
 
     map_row_ranges(some, n_runs, thread_count(question.options.n_jobs), smallest=16)
     return scores

@@ -6,7 +6,7 @@ from sklearn.model_selection import KFold, LeaveOneGroupOut, LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import Bootstrap, Episodes, FixedSize, SplitSpread, evaluate
-from allsplits.exact.pairs import spread
+from allsplits.replays import spread
 
 
 @pytest.fixture

@@ -3,16 +3,11 @@
 import numpy as np
 from numba import njit
 
+from allsplits.replays._kernels_draw import uniform
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _uniform(state):
-    """The next number from 0 to 1 (splitmix64)."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+#: How a vote came about: the k nearest were met; some of them were drawn among the tied; the row
+#: ended before.
+DECIDED, DRAWN, SHORT = 0, 1, 2
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -43,8 +38,8 @@ def _copies(rows, run, i, e):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _collect(rows, vote, run, work, i):
-    """Let the k nearest vote; who is tied for the last places is drawn. True if anybody was."""
+def collect(rows, vote, run, work, i):
+    """Let the k nearest vote; who is tied for the last places is drawn. Tells how it ended."""
     work.sums[:] = 0.0
     work.extremes[0], work.extremes[1], work.extremes[2] = np.inf, 0.0, 0.0
     left, e, end = vote.k, rows.indptr[i], rows.indptr[i + 1]
@@ -60,7 +55,7 @@ def _collect(rows, vote, run, work, i):
             for _ in range(_copies(rows, run, i, entry)):
                 if not at_random:
                     times += times < chosen
-                elif _uniform(work.state) * voters < drawn:
+                elif uniform(work.state) * voters < drawn:
                     times += 1
                     drawn -= 1
                 voters -= 1
@@ -71,8 +66,16 @@ def _collect(rows, vote, run, work, i):
                 left -= times
         e = stop
         if at_random:
-            return True
-    return False
+            return DRAWN
+    return DECIDED if left == 0 else SHORT
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def slack_of(vote, work):
+    """By how much two sums of weights may differ and be equal."""
+    if not vote.weighted or work.extremes[2] > 0 or work.extremes[1] == 0:
+        return 0.0
+    return max(work.extremes[0] * vote.tolerance, work.extremes[1] * 1e-13)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -85,10 +88,7 @@ def _value(vote, work, i):
     own = vote.labels[i]
     if vote.ranked:
         return 1.0 if work.sums[0, own] + work.sums[1, own] > 0 else 0.0
-    slack = 0.0
-    if vote.weighted and line == 0 and work.extremes[1] > 0:
-        slack = max(work.extremes[0] * vote.tolerance, work.extremes[1] * 1e-13)
-    most = work.sums[line].max() - slack
+    most = work.sums[line].max() - slack_of(vote, work)
     if work.sums[line, own] < most:
         return 0.0
     winners = 0
@@ -104,7 +104,7 @@ def _value(vote, work, i):
 def _drawn_value(rows, vote, run, work, i, total, n_draws):
     """Mean of a total of values of sample i and of so many more draws among the tied."""
     for _ in range(n_draws):
-        _collect(rows, vote, run, work, i)
+        collect(rows, vote, run, work, i)
         total += _value(vote, work, i)
     return total / vote.n_orders
 
@@ -115,7 +115,7 @@ def replay_run(rows, vote, run, work):
     once = again = 0.0
     for i in range(len(run.folds)):
         if run.units[i] > 0:
-            at_random = _collect(rows, vote, run, work, i)
+            at_random = collect(rows, vote, run, work, i) == DRAWN
             value = other = _value(vote, work, i)
             if at_random:
                 value = _drawn_value(rows, vote, run, work, i, value, vote.n_orders - 1)
@@ -130,5 +130,5 @@ def replay_samples(rows, vote, run, work, values, at_random):
     """The value of each tested sample, and whether somebody was drawn among the tied for it."""
     for i in range(len(run.folds)):
         if run.units[i] > 0:
-            at_random[i] = _collect(rows, vote, run, work, i)
+            at_random[i] = collect(rows, vote, run, work, i) == DRAWN
             values[i] = _value(vote, work, i)

@@ -17,10 +17,10 @@ from allsplits import (
     order_neighbors,
 )
 from allsplits.exact import Column
-from allsplits.exact.pairs._kernels_replay import replay_run
-from allsplits.exact.pairs.draw import RunDrawer
-from allsplits.exact.pairs.kernel_types import ReplayRows, ReplayWork
-from allsplits.exact.pairs.sample import spread_of, vote_of
+from allsplits.replays._kernels_replay import replay_run
+from allsplits.replays.draw import RunDrawer, random_state_of
+from allsplits.replays.kernel_types import ReplayRows, ReplayWork
+from allsplits.replays.sample import spread_of, vote_of
 from oracle import enumerate as oracle
 from oracle import spread
 from oracle.datasets import dataset
@@ -53,8 +53,7 @@ def replayed(evaluation, seed):
     """One run, and its score."""
     task = evaluation.task
     question = task._question([Column(task.n_neighbors, task.law)], want_samples=True)
-    rng = np.random.default_rng(seed)
-    run = RunDrawer(question)(rng)
+    run = RunDrawer(question)(random_state_of(seed, 0))
     order = order_neighbors(task.points, depth=len(task.y) - 1)
     weights = np.empty(0) if question.weights is None else question.weights.of(order)
     rows = ReplayRows(order.indptr, order.flat_indices, order.tied, weights)

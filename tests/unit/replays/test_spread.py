@@ -13,8 +13,8 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import Bootstrap, FixedSize, evaluate
-from allsplits.exact.pairs.spread import _SECONDS
 from allsplits.exceptions import InvalidInputError, LongRunWarning, UnsupportedError
+from allsplits.replays.spread import _SECONDS
 
 CASES = {
     "nearest, fixed size": (FixedSize(0.6), 1, 3),

@@ -17,19 +17,19 @@ from allsplits._threads import thread_count
 from allsplits.exact.effort import warn_if_long
 from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.pairs.fractions import nearest_in_fractions, race_in_fractions
-from allsplits.exact.pairs.kernel_types import Floats
 from allsplits.exact.pairs.lists import listed_orders
 from allsplits.exact.pairs.nearest import find_changes, nearest_moments, nearest_seconds
 from allsplits.exact.pairs.race import race_moments, race_seconds
 from allsplits.exact.pairs.result import SplitSpread
 from allsplits.exact.pairs.runs import Runs
-from allsplits.exact.pairs.sample import replay_scores, sampling_seconds, spread_of
 from allsplits.exact.question import Question
 from allsplits.exact.solve import solver_for
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.orders.order import concatenate
 from allsplits.orders.protocol import whole_order
+from allsplits.replays.kernel_types import Floats
+from allsplits.replays.sample import replay_scores, sampling_seconds, spread_of
 from allsplits.splits import GroupLaw, SizeLaw
 
 #: Mass that rows may leave out: of E[S²] as of E[S].
@@ -85,18 +85,33 @@ def spread_in_passing(neighbors: Neighbors, question: Question) -> SplitSpread |
 
     Nobody runs one split of leave-one-out alone: there is none for it either.
     """
-    if _is_alone(question) or (_leaves_one_out(question) and not question.outside):
-        return None
-    n, depth = question.n_questions, _depth(question)
-    each = sampling_seconds(question, 1) / thread_count(question.options.n_jobs)
-    n_runs = min(_RUNS_IN_PASSING, int(_SECONDS_IN_PASSING / each))
-    if n * depth > _MOST_IN_PASSING or n_runs < _FEWEST_RUNS:
+    n_runs = _runs_in_passing(question)
+    if n_runs == 0:
         return None
     order = _stored_order(neighbors, question)
     found = _counted_if(order, question, "in passing")
     if isinstance(found, SplitSpread):
         return found
     return _sampled(question, _replayed(order, question, n_runs, 0, 1), found)
+
+
+def runs_in_passing(neighbors: Neighbors, question: Question, n_runs: int) -> Floats | None:
+    """Scores of so many drawn runs, for a picture; None where they take long, or are no runs."""
+    n_runs = min(n_runs, _runs_in_passing(question))
+    if n_runs == 0:
+        return None
+    order = _stored_order(neighbors, question)
+    return _replayed(order, question, n_runs, 0, 1)[:, 0]
+
+
+def _runs_in_passing(question: Question) -> int:
+    """Runs that can be drawn in a few seconds; 0 if none should be."""
+    if _is_alone(question) or (_leaves_one_out(question) and not question.outside):
+        return 0
+    each = sampling_seconds(question, 1) / thread_count(question.options.n_jobs)
+    n_runs = min(_RUNS_IN_PASSING, int(_SECONDS_IN_PASSING / each))
+    too_many = question.n_questions * _depth(question) > _MOST_IN_PASSING
+    return 0 if too_many or n_runs < _FEWEST_RUNS else n_runs
 
 
 def _is_alone(question: Question) -> bool:

@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 
 from allsplits._threads import thread_count
 from allsplits.exact.neighbors import Neighbors
-from allsplits.exact.pairs._kernels_replay import replay_samples
-from allsplits.exact.pairs.draw import RunDrawer
-from allsplits.exact.pairs.kernel_types import ReplayRows, ReplayVote
 from allsplits.exact.pairs.result import GivenSplit
-from allsplits.exact.pairs.sample import new_work, rows_of, vote_of
 from allsplits.exact.question import Question
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import NeighborOrder, Reference
+from allsplits.replays._kernels_replay import replay_samples
+from allsplits.replays.draw import RunDrawer
+from allsplits.replays.kernel_types import ReplayRows, ReplayVote
+from allsplits.replays.sample import new_work, rows_of, vote_of
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -57,7 +57,7 @@ class SplitScore(NamedTuple):
 
 def score_split(neighbors: Neighbors, question: Question, split: GivenSplit) -> SplitScore:
     """The score of one split, for a question of one column."""
-    order = _order_of(neighbors, question, split)
+    order = order_of_split(neighbors, question, split)
     run = RunDrawer(question).given(*split)
     rows, vote = rows_of(order, question), vote_of(question)
     values, at_random = np.zeros(question.n_samples), np.zeros(question.n_samples, dtype=bool)
@@ -68,7 +68,7 @@ def score_split(neighbors: Neighbors, question: Question, split: GivenSplit) -> 
     return SplitScore(float(np.sum(run.units * values)), values, run.units)
 
 
-def _order_of(neighbors: Neighbors, question: Question, split: GivenSplit) -> NeighborOrder:
+def order_of_split(neighbors: Neighbors, question: Question, split: GivenSplit) -> NeighborOrder:
     """Training neighbours of the tested samples, at their row numbers; other rows are empty."""
     train, test = np.sort(split.train), np.sort(split.test)
     depth = min(question.columns[0].k, len(train))

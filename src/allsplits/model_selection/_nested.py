@@ -1,0 +1,167 @@
+"""Tuning, judged: choose on the training samples of a split, test on the others, for many splits.
+
+    E[score of what is chosen] = exact score of the choice on all samples
+                                 + E[difference on the same split]
+
+Within each training set the choice is by exact averages. Outer splits are drawn; where the choice
+is the same as on all samples the difference is 0, so a few splits go far. The difference is what
+the best score flatters by: the best of many is a little too good.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from allsplits._frames import DataFrame, make_frame
+from allsplits._progress import progress_bar
+from allsplits._threads import thread_count
+from allsplits.exact import GivenSplit
+from allsplits.exceptions import AllSplitsError, InvalidInputError, UnsupportedError
+from allsplits.model_selection._evaluation import Evaluation
+from allsplits.model_selection._refits import ALIKE, least_error
+from allsplits.model_selection._task import Task
+from allsplits.replays.draw import RunDrawer, random_state_of
+from allsplits.replays.given import score_split
+from allsplits.replays.result import Sampled, error_of_mean, with_error
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NestedScore:
+    """The score of choosing and then testing: an exact part and a sampled difference.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+        The exact average of what is chosen on all samples.
+    scores : ndarray of shape (n_splits,)
+        Of what is chosen on the training samples of each split, on its test samples.
+    fixed_scores : ndarray of shape (n_splits,)
+        Of what is chosen on all samples, on the same splits.
+    chosen : tuple of dict
+        What was chosen on each split.
+    least_error : float
+        What the standard error is at least: one sample of one split may have come out otherwise.
+    """
+
+    evaluation: Evaluation
+    scores: NDArray[np.float64]
+    fixed_scores: NDArray[np.float64]
+    chosen: tuple[dict[str, Any], ...]
+    least_error: float
+
+    @property
+    def mean(self) -> float:
+        """The mean score of choosing on the training samples and testing: unbiased, and sampled."""
+        return self.evaluation.score - self.optimism.value
+
+    @property
+    def standard_error(self) -> float:
+        """Of `mean`, from drawing the splits. It is no bound."""
+        return self.optimism.standard_error
+
+    @property
+    def optimism(self) -> Sampled:
+        """How much too good the score of the choice on all samples is, with its standard error."""
+        away = self.fixed_scores - self.scores
+        return Sampled(float(away.mean()), max(error_of_mean(away), self.least_error))
+
+    def frame(self, backend: str | None = None) -> DataFrame:
+        """How often each candidate was chosen, most often first, with the standard error."""
+        counts = Counter(tuple(params.values()) for params in self.chosen).most_common()
+        n = len(self.chosen)
+        columns: dict[str, Any] = {
+            name: [values[place] for values, _ in counts]
+            for place, name in enumerate(self.chosen[0])
+        }
+        shares = [number / n for _, number in counts]
+        columns["share"] = shares
+        columns["standard_error"] = [sqrt(share * (1 - share) / n) for share in shares]
+        return make_frame(columns, backend)
+
+    def __repr__(self) -> str:
+        score = with_error(Sampled(self.mean, self.standard_error))
+        ks = Counter(params["n_neighbors"] for params in self.chosen).most_common(3)
+        often = ", ".join(f"{k} ({number / len(self.chosen):.0%})" for k, number in ks)
+        return (
+            f"NestedScore({self.evaluation.scoring}={score} SAMPLED from {len(self.scores)} outer "
+            f"splits; the best score {with_error(Sampled(self.evaluation.score, 0.0))} is too good "
+            f"by {with_error(self.optimism)}; n_neighbors chosen most often: {often}; "
+            f"{self.evaluation.law})"
+        )
+
+
+@dataclass(frozen=True)
+class Outer:
+    """What is split: the samples, and how.
+
+    `task_of` reads the task of what was chosen, under the outer law.
+    """
+
+    X: Any
+    y: Any
+    groups: Any
+    task_of: Callable[[dict[str, Any]], Task]
+
+
+def nested_score(
+    model: Any, outer: Outer, *, n_splits: int, seed: int, progress: bool
+) -> NestedScore:
+    """Fit a clone of the model on the training samples of each drawn split, and test the choice."""
+    best = clone(model).fit(outer.X, outer.y, groups=outer.groups).best_params_
+    fixed = outer.task_of(best)
+    if fixed.law.kind not in ALIKE:
+        raise UnsupportedError(f"cv must count all splits alike for nested_score; got {fixed.law}")
+    evaluation = fixed.evaluate()
+    drawer = RunDrawer(fixed.question())
+    splits = [drawer.split(random_state_of(seed, number)) for number in range(n_splits)]
+    tasks = {tuple(best.values()): fixed}
+    scores, chosen = np.empty((n_splits, 2)), []
+    with progress_bar(progress, "nested choice", n_splits, "splits") as step:
+        for number, params in enumerate(_choices(model, outer, splits)):
+            key = tuple(params.values())
+            if key not in tasks:
+                tasks[key] = outer.task_of(params)
+            scores[number] = [
+                score_split(task.neighbors, task.question(), splits[number]).score
+                for task in (tasks[key], fixed)
+            ]
+            chosen.append(params)
+            step(1)
+    least = least_error(fixed, splits)
+    return NestedScore(evaluation, scores[:, 0], scores[:, 1], tuple(chosen), least)
+
+
+def _choices(model: Any, outer: Outer, splits: list[GivenSplit]) -> Iterator[dict[str, Any]]:
+    """What is chosen on the training samples of each split."""
+    n_jobs = min(thread_count(model.n_jobs), len(splits))
+    alone = clone(model).set_params(n_jobs=1 if n_jobs > 1 else model.n_jobs)
+    jobs = (
+        joblib.delayed(_choose)(clone(alone), outer, split, number)
+        for number, split in enumerate(splits)
+    )
+    yield from joblib.Parallel(n_jobs, prefer="threads", return_as="generator")(jobs)
+
+
+def _choose(model: Any, outer: Outer, split: GivenSplit, number: int) -> dict[str, Any]:
+    X, y, groups = (
+        None if table is None else _safe_indexing(table, split.train)
+        for table in (outer.X, outer.y, outer.groups)
+    )
+    try:
+        params: dict[str, Any] = model.fit(X, y, groups=groups).best_params_
+    except AllSplitsError as error:
+        raise InvalidInputError(
+            f"the choice failed on outer split {number} ({len(split.train)} training samples): "
+            f"{error}"
+        ) from error
+    return params

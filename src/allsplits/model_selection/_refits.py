@@ -1,0 +1,138 @@
+"""A Pipeline: the exact average with its steps fitted once, and what refitting them changes.
+
+    E[score] = E[score, steps fitted on all samples] + E[difference on the same split]
+
+The first part is exact, the second the mean over a few random splits on which the steps are fitted
+to the training samples alone. Both scores of a split average over tied neighbours, so the first
+one's mean over all splits is the exact part, and the sum is unbiased, however many splits are
+drawn. The two scores of a split mostly go together: their difference varies much less than either,
+which is what makes a few refits enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+
+from allsplits._frames import row_names
+from allsplits._progress import progress_bar
+from allsplits._threads import thread_count
+from allsplits._validation import check_same_rows
+from allsplits.exact import GivenSplit, Neighbors, Options
+from allsplits.exceptions import AllSplitsError, InvalidInputError, UnsupportedError
+from allsplits.model_selection._evaluation import Evaluation
+from allsplits.model_selection._pipeline_evaluation import PipelineEvaluation
+from allsplits.model_selection._pipelines import looks_at_rows_alone, read_pipeline
+from allsplits.model_selection._task import Task
+from allsplits.replays.draw import RunDrawer, random_state_of
+from allsplits.replays.given import score_split
+
+Floats = NDArray[np.float64]
+#: Laws whose score is the mean over splits.
+ALIKE = ("fixed size", "class counts", "whole groups", "episodes")
+
+
+def evaluate_pipeline(
+    pipeline: Pipeline, X: Any, y: Any, options: Options, *,
+    n_refits: int, seed: int, **asked: Any,
+) -> Evaluation | PipelineEvaluation:  # fmt: skip
+    """Average a Pipeline's score; exactly if its steps look at one row at a time.
+
+    `asked` is cv, scoring and groups.
+    """
+    steps, last = read_pipeline(pipeline)
+    check_same_rows(X=X, y=y, groups=asked.get("groups"))
+    if steps is None:
+        return Task.read(last, X, y, options, **asked).evaluate()
+    fixed = _as_points(_tried("on all samples", clone(steps).fit_transform, X, y))
+    task = replace(Task.read(last, fixed, y, options, **asked), row_names=row_names(X, y))
+    if looks_at_rows_alone(steps) and _same_for_some(steps, X, y, fixed):
+        return task.evaluate()
+    if task.law.kind not in ALIKE:
+        raise UnsupportedError(
+            "cv must count all splits alike for a Pipeline, as folds, ShuffleSplit, FixedSize, "
+            f"ClassCounts, groups and Episodes do; got {task.law}"
+        )
+    task.neighbors.expect()
+    fit_once = task.evaluate()
+    question = task.question()
+    drawer = RunDrawer(question)
+    splits = [drawer.split(random_state_of(seed, number)) for number in range(n_refits)]
+    scores = np.empty((n_refits, 2))
+    with progress_bar(options.progress, "refitted splits", n_refits, "refits") as step:
+        for number, points in enumerate(_refitted(steps, X, y, splits, options)):
+            again = Neighbors(points, task.neighbors.metric, options)
+            scores[number] = [
+                score_split(neighbors, question, splits[number]).score
+                for neighbors in (again, task.neighbors)
+            ]
+            step(1)
+    return PipelineEvaluation(fit_once, scores[:, 0], scores[:, 1], least_error(task, splits))
+
+
+def least_error(task: Task, splits: list[GivenSplit]) -> float:
+    """All differences may be 0 by chance: as if one sample of one split had come out otherwise."""
+    if task.settings.regression:
+        return 0.0
+    return float(np.mean([1 / len(split.test) for split in splits])) / len(splits)
+
+
+def _same_for_some(steps: Pipeline, X: Any, y: Any, fixed: Floats) -> bool:
+    """Whether every other row comes out the same without the rows between."""
+    some = np.arange(0, len(fixed), 2)
+    rows, labels = _safe_indexing(X, some), _safe_indexing(y, some)
+    try:
+        alone = _as_points(clone(steps).fit_transform(rows, labels))
+    except Exception:
+        return False
+    same = alone.shape == fixed[some].shape
+    return bool(same and np.allclose(alone, fixed[some], rtol=1e-12, atol=0, equal_nan=True))
+
+
+def _refitted(
+    steps: Pipeline, X: Any, y: Any, splits: list[GivenSplit], options: Options
+) -> Iterator[Floats]:
+    """What the steps make of X, fitted on the training samples of each split."""
+    jobs = (
+        joblib.delayed(_refit)(clone(steps), X, y, split, number)
+        for number, split in enumerate(splits)
+    )
+    n_jobs = min(thread_count(options.n_jobs), len(splits))
+    yield from joblib.Parallel(n_jobs, prefer="threads", return_as="generator")(jobs)
+
+
+def _refit(steps: Pipeline, X: Any, y: Any, split: GivenSplit, number: int) -> Floats:
+    where = f"on refit {number} ({len(split.train)} training samples)"
+    rows, labels = _safe_indexing(X, split.train), _safe_indexing(y, split.train)
+    train = _as_points(_tried(where, steps.fit_transform, rows, labels))
+    others = np.setdiff1d(np.arange(len(y)), split.train)
+    points = np.empty((len(y), train.shape[1]))
+    points[split.train] = train
+    points[others] = _as_points(_tried(where, steps.transform, _safe_indexing(X, others)))
+    if not np.isfinite(points).all():
+        raise InvalidInputError(f"the steps of the Pipeline gave NaN or infinity {where}")
+    return points
+
+
+def _tried(where: str, function: Any, *arguments: Any) -> Any:
+    try:
+        return function(*arguments)
+    except AllSplitsError:
+        raise
+    except Exception as error:
+        raise InvalidInputError(
+            f"the steps of the Pipeline failed {where}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _as_points(values: Any) -> Any:
+    return np.asarray(values.toarray() if sparse.issparse(values) else values)
