@@ -5,7 +5,7 @@ with the k of now: exact leave-one-out, ties averaged. The mean over the checks 
 *all* samples of the file, labelled or not. Its interval is Clopper & Pearson's (1934) for as many
 draws: never too short for independent draws, and it has a width when every check was right. A
 learner asks little beside a check, whose label it has, so that a check held out is in a worse place
-than a sample that was never asked: the accuracy is a little too low rather than too high. That
+than a sample that was never asked: the accuracy is some points too low rather than too high. That
 checks are also neighbours of each other, and that k was chosen by the same labels, it does not
 know; how often it holds the truth all the same is in studies/labelling_page.md.
 """
