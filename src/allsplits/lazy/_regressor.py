@@ -94,12 +94,16 @@ class LazyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator):  # type: i
 
     Notes
     -----
-    Equally distant neighbours are taken in the order of their rows. Neighbourhoods that do not
-    determine a model (fewer distinct neighbours than terms, features that are constant among
-    the neighbours, duplicates) are no special case: of all coefficients that fit equally well the
-    penalty picks the smallest, so a feature without variation gets slope 0, and the
-    leave-one-out error is that of this very procedure. Several outputs are treated one by one:
-    each has its own degree and k.
+    Numbers of neighbours that would take some of several equally distant samples and leave the
+    others are not tried, so that the order of the rows does not matter. Only where all numbers of
+    all degrees would, because more samples are equally distant than k_min to k_max tell apart, are
+    these taken in the order of their rows: a larger `k_max` helps.
+
+    Neighbourhoods that do not determine a model (fewer distinct neighbours than terms, features
+    that are constant among the neighbours, duplicates) are no special case: of all coefficients
+    that fit equally well the penalty picks the smallest, so a feature without variation gets slope
+    0, and the leave-one-out error is that of this very procedure. Several outputs are treated one
+    by one: each has its own degree and k.
 
     Examples
     --------

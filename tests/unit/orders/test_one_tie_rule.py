@@ -104,21 +104,46 @@ def test_local_models_take_both(near):
     assert reference.nearest(QUERY, 2).tolist() == [[0, 1]]
 
 
+def grid(more):
+    """(X, y, queries, rows in another order): about a dozen samples at each of 25 places."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.integers(0, 5, (300, 2)), 100 + rng.integers(0, 60, (more, 2))]) * 1.0
+    y = X[:, 0] ** 2 + rng.normal(size=len(X))
+    return X, y, np.argwhere(np.ones((9, 9))) / 2, rng.permutation(len(X))
+
+
+def all_cut(order, k_min):
+    """Rows where k_min, …, depth neighbours all end inside of a tie group."""
+    return order.cuts()[:, k_min - 1 :].all(axis=1)
+
+
 @few_or_many
 @pytest.mark.parametrize("degrees", [0, 1, (0, 1, 2)])
 @pytest.mark.parametrize("combine", ["best", 30])
 def test_local_models_do_not_depend_on_the_order_of_rows(combine, degrees, more):
     """Neighbourhoods that end inside of a tie group are not tried."""
-    rng = np.random.default_rng(0)
-    X = np.vstack([rng.integers(0, 5, (300, 2)), 100 + rng.integers(0, 60, (more, 2))]) * 1.0
-    y = X[:, 0] ** 2 + rng.normal(size=len(X))
-    queries = rng.integers(0, 9, (40, 2)) / 2
-    rows = rng.permutation(len(X))
-    model = LazyRegressor(degrees, k_max=60, combine=combine)
+    X, y, queries, rows = grid(more)
+    reference = Reference(X, Metric("euclidean"), 1)
+    assert not all_cut(reference.of(queries, 80), 9).any()
+    assert not all_cut(reference.within(80), 9).any()
+    model = LazyRegressor(degrees, k_max=80, combine=combine)
     straight = model.fit(X, y).predict_interval(queries)
     shuffled = model.fit(X[rows], y[rows]).predict_interval(queries)
     for one, other in zip(straight, shuffled, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+@few_or_many
+@pytest.mark.parametrize("combine", ["best", 30])
+def test_only_queries_in_too_large_a_tie_group_depend_on_the_order_of_rows(combine, more):
+    """At (1, 2) are 6 samples and around it 55: 9 to 60 neighbours all cut these."""
+    X, y, queries, rows = grid(more)
+    cut = all_cut(Reference(X, Metric("euclidean"), 1).of(queries, 60), 9)
+    assert np.unique(queries[cut], axis=0).tolist() == [[1.0, 2.0]]
+    model = LazyRegressor(1, k_max=60, combine=combine)
+    straight, shuffled = (model.fit(X[i], y[i]).predict(queries) for i in (slice(None), rows))
+    np.testing.assert_allclose(straight[~cut], shuffled[~cut], rtol=1e-9, atol=1e-9)
+    assert (np.abs(straight[cut] - shuffled[cut]) > 0.01).all()
 
 
 def test_a_tie_group_that_is_larger_than_all_neighbourhoods_is_cut():
