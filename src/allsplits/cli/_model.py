@@ -48,16 +48,23 @@ class Model:
         """The library's task: everything checked, nothing computed."""
         with screen.waiting(LOADING), screen.noting(labelled.data.notes):
             from allsplits.model_selection._options import check_options
-            from allsplits.model_selection._task import Task
+            from allsplits.model_selection._task import Given, Task
 
             test = labelled.test
-            return Task.read(
-                self.estimator(k, labelled.regression), labelled.data.X, labelled.y,
-                check_options(progress=screen.progress), cv=None if cv is None else cv.build(),
-                scoring=self.scores, groups=labelled.data.groups,
-                X_test=None if test is None else test.data.X,
-                y_test=None if test is None else test.y, every_score=every_score,
-            )  # fmt: skip
+            given = Given(
+                labelled.data.X,
+                labelled.y,
+                None if cv is None else cv.build(),
+                self.scores,
+                labelled.data.groups,
+                None if test is None else test.data.X,
+                None if test is None else test.y,
+            )
+            model, options = (
+                self.estimator(k, labelled.regression),
+                check_options(progress=screen.progress),
+            )
+            return Task.read(model, given, options, every_score=every_score)
 
 
 def check_metric(metric: str, X: NDArray[np.float64]) -> None:

@@ -57,8 +57,11 @@ class Neighbors:
         self._expected = max(depth, self._expected or 0)
 
     def keep_if_small(self) -> None:
-        """Another question may follow: keep what is found if it takes next to no memory."""
-        if self._expected is None:
+        """Another question may follow: keep what is found if it takes next to no memory.
+
+        What a device counts stays there.
+        """
+        if self._expected is None and not self._backend.startswith("torch"):
             self._expected, self._most = 0, MOST_KEPT_FOR_LATER
 
     def seconds(self, depth: int) -> float:

@@ -26,7 +26,7 @@ from allsplits.model_selection._evaluation import Evaluation, count_in_words
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._scoring import in_digits
 from allsplits.model_selection._split_rows import SplitRows, only_rows, read_split
-from allsplits.model_selection._task import Task
+from allsplits.model_selection._task import Given, Task
 from allsplits.splits import ClassCounts, FixedSize, Samples, resolve_cv
 
 if TYPE_CHECKING:
@@ -282,15 +282,14 @@ def _read_task(
 ) -> Task:
     """The task on the rows of the split alone."""
     precomputed = getattr(estimator, "metric", None) == "precomputed"
-    return Task.read(
-        estimator,
+    given = Given(
         only_rows("X", X, rows, square=precomputed),
         only_rows("y", y, rows),
-        options,
-        cv=FixedSize(len(rows.train)),
-        scoring=scoring,
-        groups=only_rows("groups", groups, rows),
+        FixedSize(len(rows.train)),
+        scoring,
+        only_rows("groups", groups, rows),
     )
+    return Task.read(estimator, given, options)
 
 
 def _law_of(samples: Samples, split: GivenSplit, stratify: bool | None) -> Law:

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._galleries import read_exclusion, read_ranks
 from allsplits.model_selection._options import check_options
-from allsplits.model_selection._task import Task
+from allsplits.model_selection._task import Given, Task
 from allsplits.splits import ClassCounts
 
 
@@ -86,9 +86,7 @@ def cmc_curve(
         progress=progress,
     )  # fmt: skip
     estimator = KNeighborsClassifier(metric=metric, p=p, metric_params=metric_params)
-    task = Task.read(
-        estimator, X, y, options, cv=cv, scoring="recall@1", groups=groups, X_test=X_test,
-        y_test=y_test,
-    )  # fmt: skip
+    given = Given(X, y, cv, "recall@1", groups, X_test, y_test)
+    task = Task.read(estimator, given, options)
     exclusion = read_exclusion(task, cv, groups, groups_test, exclude)
     return task.over_ranks(read_ranks(ranks, task.law.smallest_training_set), exclusion)

@@ -9,7 +9,7 @@ from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._pipeline_evaluation import PipelineEvaluation
-from allsplits.model_selection._task import Task
+from allsplits.model_selection._task import Given, Task
 
 
 def evaluate(
@@ -133,7 +133,7 @@ def evaluate(
     )  # fmt: skip
     check_count("n_refits", n_refits, at_least=2)
     check_count("random_state", random_state, at_least=0)
-    asked = {"cv": cv, "scoring": scoring, "groups": groups}
+    given = Given(X, y, cv, scoring, groups, X_test, y_test)
     if isinstance(estimator, Pipeline):
         if X_test is not None or y_test is not None:
             raise InvalidInputError(
@@ -143,10 +143,5 @@ def evaluate(
         # Loaded when it is asked for: a first evaluation does without.
         from allsplits.model_selection._refits import evaluate_pipeline
 
-        return evaluate_pipeline(
-            estimator, X, y, options, n_refits=n_refits, seed=random_state, **asked
-        )
-    task = Task.read(
-        estimator, X, y, options, **asked, X_test=X_test, y_test=y_test, every_score=True
-    )
-    return task.evaluate()
+        return evaluate_pipeline(estimator, given, options, n_refits=n_refits, seed=random_state)
+    return Task.read(estimator, given, options, every_score=True).evaluate()

@@ -8,7 +8,7 @@ from sklearn.model_selection import LeaveOneOut
 from allsplits._validation import check_flag
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._options import check_options
-from allsplits.model_selection._task import Task
+from allsplits.model_selection._task import Given, Task
 
 
 def learning_curve(
@@ -71,8 +71,6 @@ def learning_curve(
         progress=progress,
     )  # fmt: skip
     check_flag("stratify", stratify)
-    task = Task.read(
-        estimator, X, y, options, cv=LeaveOneOut(), scoring=scoring, X_test=X_test, y_test=y_test,
-        every_score=True,
-    )  # fmt: skip
+    given = Given(X, y, LeaveOneOut(), scoring, X_test=X_test, y_test=y_test)
+    task = Task.read(estimator, given, options, every_score=True)
     return task.over_sizes(train_sizes, stratify=stratify)

@@ -30,7 +30,7 @@ from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._estimator import read_estimator
 from allsplits.model_selection._nested import NestedScore, Outer, nested_score
 from allsplits.model_selection._options import check_options
-from allsplits.model_selection._task import Task
+from allsplits.model_selection._task import Given, Task
 from allsplits.orders import Reference
 
 
@@ -88,8 +88,9 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         # What scikit-learn makes of y no longer shows what was wrong with it.
         tasks = {
             metric: Task.read(
-                self._estimator(1, weights[0], metric), X, given, options, cv=self.cv,
-                scoring=self.scoring, groups=groups, X_test=X_test, y_test=y_test,
+                self._estimator(1, weights[0], metric),
+                Given(X, given, self.cv, self.scoring, groups, X_test, y_test),
+                options,
                 every_score=True,
             )
             for metric in metrics
@@ -158,10 +159,8 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         options, law = self._options(), self.cv if cv is None else cv
 
         def task_of(params: dict[str, Any]) -> Task:
-            return Task.read(
-                self._estimator(**params), X, y, options, cv=law, scoring=self.scoring,
-                groups=groups,
-            )  # fmt: skip
+            given = Given(X, y, law, self.scoring, groups)
+            return Task.read(self._estimator(**params), given, options)
 
         outer = Outer(X, y, groups, task_of)
         return nested_score(self, outer, n_splits=n_splits, seed=random_state, progress=progress)

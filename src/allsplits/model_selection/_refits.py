@@ -32,7 +32,7 @@ from allsplits.exceptions import AllSplitsError, InvalidInputError, UnsupportedE
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._pipeline_evaluation import PipelineEvaluation
 from allsplits.model_selection._pipelines import looks_at_rows_alone, read_pipeline
-from allsplits.model_selection._task import Task
+from allsplits.model_selection._task import Given, Task
 from allsplits.replays.draw import RunDrawer, random_state_of
 from allsplits.replays.given import score_split
 
@@ -42,19 +42,16 @@ ALIKE = ("fixed size", "class counts", "whole groups", "episodes")
 
 
 def evaluate_pipeline(
-    pipeline: Pipeline, X: Any, y: Any, options: Options, *,
-    n_refits: int, seed: int, **asked: Any,
-) -> Evaluation | PipelineEvaluation:  # fmt: skip
-    """Average a Pipeline's score; exactly if its steps look at one row at a time.
-
-    `asked` is cv, scoring and groups.
-    """
+    pipeline: Pipeline, given: Given, options: Options, *, n_refits: int, seed: int
+) -> Evaluation | PipelineEvaluation:
+    """Average a Pipeline's score; exactly if its steps look at one row at a time."""
+    X, y = given.X, given.y
     steps, last = read_pipeline(pipeline)
-    check_same_rows(X=X, y=y, groups=asked.get("groups"))
+    check_same_rows(X=X, y=y, groups=given.groups)
     if steps is None:
-        return Task.read(last, X, y, options, **asked).evaluate()
+        return Task.read(last, given, options).evaluate()
     fixed = _as_points(_tried("on all samples", clone(steps).fit_transform, X, y))
-    task = replace(Task.read(last, fixed, y, options, **asked), row_names=row_names(X, y))
+    task = replace(Task.read(last, given._replace(X=fixed), options), row_names=row_names(X, y))
     if looks_at_rows_alone(steps) and _same_for_some(steps, X, y, fixed):
         return task.evaluate()
     if task.law.kind not in ALIKE:

@@ -17,7 +17,7 @@ from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._replay_splits import Data, read_runs
 from allsplits.model_selection._scoring import Scoring
-from allsplits.model_selection._task import Task
+from allsplits.model_selection._task import Given, Task
 from allsplits.orders import NeighborOrder
 from allsplits.orders.order import concatenate
 from allsplits.orders.protocol import whole_order
@@ -141,7 +141,7 @@ def replay(
     data = Data(X if n is None else np.zeros((n, 1)), y, groups, k if isinstance(k, int) else 1)
     given = read_runs(cv, data, n_splits)
     law = cv if given is None else LeaveOneOut()
-    task = Task.read(estimator, X, y, options, cv=law, groups=groups)
+    task = Task.read(estimator, Given(X, y, law, groups=groups), options)
     scores = read_scores(scoring, task.samples.classes)
     question = task.question()
     source: Source = LawRuns(question) if given is None else given

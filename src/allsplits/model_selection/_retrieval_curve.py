@@ -10,7 +10,7 @@ from allsplits._validation import check_choice
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._galleries import read_exclusion, read_ranks
 from allsplits.model_selection._options import check_options
-from allsplits.model_selection._task import Task
+from allsplits.model_selection._task import Given, Task
 from allsplits.splits import FixedSize
 
 #: The scores that have a cut-off.
@@ -96,9 +96,7 @@ def retrieval_curve(
     if cv is None:
         cv = LeaveOneOut() if X_test is None else FixedSize(len(y))
     estimator = KNeighborsClassifier(metric=metric, p=p, metric_params=metric_params)
-    task = Task.read(
-        estimator, X, y, options, cv=cv, scoring=scoring.replace("@k", "@1"), groups=groups,
-        X_test=X_test, y_test=y_test, every_score=True,
-    )  # fmt: skip
+    given = Given(X, y, cv, scoring.replace("@k", "@1"), groups, X_test, y_test)
+    task = Task.read(estimator, given, options, every_score=True)
     exclusion = read_exclusion(task, cv, groups, groups_test, exclude)
     return task.over_ranks(read_ranks(ranks, task.law.smallest_training_set), exclusion)

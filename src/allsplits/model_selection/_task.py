@@ -71,6 +71,18 @@ if TYPE_CHECKING:
     from allsplits.replays.spread import SpreadAndRuns
 
 
+class Given(NamedTuple):
+    """What users pass beside an estimator and options, not checked yet."""
+
+    X: Any
+    y: Any
+    cv: Any = None
+    scoring: Any = None
+    groups: Any = None
+    X_test: Any = None
+    y_test: Any = None
+
+
 class Asked(NamedTuple):
     """Labels or targets of the questions, and their names."""
 
@@ -107,14 +119,13 @@ class Task:
 
     @classmethod
     def read(
-        cls, estimator: Any, X: Any, y: Any, options: Options, *,
-        cv: Any = None, scoring: Any = None, groups: Any = None, X_test: Any = None,
-        y_test: Any = None, every_score: bool = False,
-    ) -> Task:  # fmt: skip
+        cls, estimator: Any, given: Given, options: Options, *, every_score: bool = False
+    ) -> Task:
         """Check everything before any work is done.
 
         With `every_score` scoring may be any score, or several; `others` are all but the first.
         """
+        X, y, cv, scoring, groups, X_test, y_test = given
         outside = X_test is not None or y_test is not None
         if outside:
             check_both_given(X_test, y_test)
@@ -123,7 +134,7 @@ class Task:
         read = read_scores if every_score else _one_plain_score
         scores = read(scoring, regression=settings.regression)
         check_same_rows(X=X, y=y, groups=groups)
-        names, given = row_names(X, y), X
+        names = row_names(X, y)
         if isinstance(X, NeighborOrder):
             X.check_metric(settings.metric)
         else:
@@ -146,7 +157,7 @@ class Task:
             return cls(
                 neighbors, y, samples, law, settings, first, options, names, others=tuple(others)
             )
-        tests = TestSet.read(X_test, y_test, given, X, samples, settings)
+        tests = TestSet.read(X_test, y_test, given.X, X, samples, settings)
         first, *others = (score.fitted(tests.classes) for score in scores)
         neighbors = Neighbors(X, settings.metric.fixed_by_sample(X), options, tests.points)
         return cls(

@@ -7,7 +7,7 @@ from allsplits._validation import check_counts, shown
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._options import check_options
-from allsplits.model_selection._task import Task
+from allsplits.model_selection._task import Given, Task
 
 _DEFAULT = range(1, 51)
 
@@ -69,10 +69,8 @@ def validation_curve(
         max_states=max_states, allow_sampling=allow_sampling, backend=backend, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
-    task = Task.read(
-        estimator, X, y, options, cv=cv, scoring=scoring, groups=groups, X_test=X_test,
-        y_test=y_test, every_score=True,
-    )  # fmt: skip
+    given = Given(X, y, cv, scoring, groups, X_test, y_test)
+    task = Task.read(estimator, given, options, every_score=True)
     return task.over_neighbors(_read_values(n_neighbors, param_name, param_range))
 
 

@@ -15,7 +15,7 @@ from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection import Curve, Evaluation
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._scoring import plain_score
-from allsplits.model_selection._task import Task
+from allsplits.model_selection._task import Given, Task
 from allsplits.reports._page import render
 from allsplits.reports._rows import Rows
 from allsplits.reports._run import look_again, read_again, run
@@ -174,10 +174,7 @@ def report(
         if X is not None:
             raise InvalidInputError("X must be given once; got it twice, first and as X=")
         X, model = evaluation_or_X, KNeighborsClassifier() if estimator is None else estimator
-        task = Task.read(
-            model, X, y, options, cv=cv, scoring=scoring, groups=groups, X_test=X_test,
-            y_test=y_test,
-        )  # fmt: skip
+        task = Task.read(model, Given(X, y, cv, scoring, groups, X_test, y_test), options)
         shown, points = (X, task.points) if X_test is None else (X_test, task.neighbors.queries)
         rows = Rows.read(shown, len(task.asked.y), image_shape, feature_names, points)
         choose = n_neighbors is not None or estimator is None

@@ -15,7 +15,7 @@ from allsplits.exact import Options
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection import Curve, Evaluation
 from allsplits.model_selection._estimator import VoteSettings, read_estimator
-from allsplits.model_selection._task import Task
+from allsplits.model_selection._task import Given, Task
 from allsplits.orders import NeighborOrder
 from allsplits.reports._text import as_text
 from allsplits.splits import Law
@@ -65,8 +65,8 @@ def read_again(
         )
     if X is None or evaluation.law.outside:
         return settings, evaluation.task
-    again = {"cv": LeaveOneOut(), "scoring": evaluation.scoring}
-    return settings, Task.read(estimator, X, evaluation.y, options, **again)
+    again = Given(X, evaluation.y, LeaveOneOut(), evaluation.scoring)
+    return settings, Task.read(estimator, again, options)
 
 
 def look_again(

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from allsplits._validation import check_groups
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._options import check_options
-from allsplits.model_selection._task import Task
+from allsplits.model_selection._task import Given, Task
 from allsplits.splits import resolve_cv
 from allsplits.values._doubt import FEWEST, judge_labels
 from allsplits.values._effects import Changes
@@ -80,7 +80,7 @@ def find_label_errors(
         progress=progress,
     )  # fmt: skip
     model = KNeighborsClassifier() if estimator is None else estimator
-    task = Task.read(model, X, y, options, cv=LeaveOneOut(), scoring=scoring, groups=groups)
+    task = Task.read(model, Given(X, y, LeaveOneOut(), scoring, groups), options)
     samples = task.samples
     if samples.classes is None:
         raise InvalidInputError(

@@ -13,7 +13,7 @@ from allsplits.exact.influence.solve import check_asked, influences
 from allsplits.exact.struck_votes import or_majority
 from allsplits.exceptions import AllSplitsError, InvalidInputError
 from allsplits.model_selection._options import check_options
-from allsplits.model_selection._task import Task
+from allsplits.model_selection._task import Given, Task
 from allsplits.orders import NeighborOrder
 from allsplits.splits import BernoulliLaw, GroupLaw, resolve_cv
 from allsplits.values._questions import Samples
@@ -117,10 +117,8 @@ def sample_values(
     law = LeaveOneOut() if method != "influence" else cv
     if law is None and X_test is not None:
         law = _DEFAULT_FOLDS
-    task = Task.read(
-        estimator, X, y, options, cv=law, scoring=scoring, groups=groups, X_test=X_test,
-        y_test=y_test,
-    )  # fmt: skip
+    given = Given(X, y, law, scoring, groups, X_test, y_test)
+    task = Task.read(estimator, given, options)
     asked = Asked(or_majority(task.question()), method)
     check_asked(asked)
     return _result(task, Source(task.neighbors, asked, Samples.of(task)), groups)

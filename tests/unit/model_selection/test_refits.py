@@ -88,7 +88,7 @@ def test_steps_that_look_at_rows_alone_leave_it_exact(step):
         make_column_transformer((Normalizer(), [0, 1]), remainder=StandardScaler()),
         StandardScaler(),
     ],
-    ids=str,
+    ids=["centred", "ranks", "columns", "scaled"],
 )
 def test_steps_that_look_at_other_rows_are_refitted(step):
     assert isinstance(evaluate(make_pipeline(step, KNN), X, Y, n_refits=2), PipelineEvaluation)

@@ -33,7 +33,7 @@ from allsplits import (
 )
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._options import check_options
-from allsplits.model_selection._task import Task
+from allsplits.model_selection._task import Given, Task
 from allsplits.replays import engine
 from allsplits.replays.draw import RunDrawer, random_state_of
 from oracle.datasets import dataset
@@ -384,7 +384,7 @@ def test_runs_of_every_law_are_scored_as_scikit_learn_does(law, weights):
         knn, X, Y, cv=LAWS[law], groups=GROUPS, scoring="f1_macro", n_splits=12, random_state=5,
         control=False,
     )  # fmt: skip
-    task = Task.read(knn, X, Y, check_options(), cv=LAWS[law], groups=GROUPS)
+    task = Task.read(knn, Given(X, Y, LAWS[law], groups=GROUPS), check_options())
     drawer = RunDrawer(task.question())
     for number, scores in enumerate(found.split_scores):
         run = drawer(random_state_of(5, number))

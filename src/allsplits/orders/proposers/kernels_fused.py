@@ -23,9 +23,9 @@ ROWS, COLUMNS, BAND = 256, 128, 16
 FEATURES = 64
 #: Columns of which a sample keeps the maximum.
 GROUP = 32
-_TILE = {"ROWS": ROWS, "COLUMNS": COLUMNS, "FEATURES": FEATURES, "num_warps": 8, "num_stages": 3}
-#: Items and features of a step of the distances.
-_ITEMS, _STEP = 16, 128
+_TILE = {"num_warps": 8, "num_stages": 3}
+#: Items of a step of the distances.
+ITEMS = 16
 
 
 class Table(NamedTuple):
@@ -114,6 +114,10 @@ _KINDS = ("=r", "f", "f", "f", "r", "r", "l", "l", "r")
 _OPERANDS = ",".join(kind for kind in _KINDS for _ in range(4))
 
 if triton is not None:
+    # Kernels know constants of this kind only.
+    _ROWS, _COLUMNS, _BAND = tl.constexpr(ROWS), tl.constexpr(COLUMNS), tl.constexpr(BAND)
+    _FEATURES, _GROUP = tl.constexpr(FEATURES), tl.constexpr(GROUP)
+    _ITEMS, _STEP = tl.constexpr(ITEMS), tl.constexpr(128)
     _APPEND_OPERANDS = tl.constexpr(_OPERANDS)
 
     #: For four pairs at a time: a comparison with both limits, and one branch that is seldom taken.
@@ -121,37 +125,33 @@ if triton is not None:
 
     @triton.jit
     def _scores(
-        table, others, row, column, row_halves, column_halves, width,
-        ROWS: tl.constexpr, COLUMNS: tl.constexpr, FEATURES: tl.constexpr,
+        table, others, row, column, row_halves, column_halves, width
     ):  # fmt: skip
         """x·y - |x|²/2 - |y|²/2 of a tile; sums begin with the halves, which costs nothing."""
-        feature = tl.arange(0, FEATURES)
+        feature = tl.arange(0, _FEATURES)
         x = table + row.to(tl.int64)[:, None] * width + feature[None, :]
         y = others + column.to(tl.int64)[None, :] * width + feature[:, None]
         scores = -tl.load(row_halves + row)[:, None] - tl.load(column_halves + column)[None, :]
-        for _ in range(0, width, FEATURES):
+        for _ in range(0, width, _FEATURES):
             scores = tl.dot(tl.load(x), tl.load(y), scores)
-            x += FEATURES
-            y += FEATURES
+            x += _FEATURES
+            y += _FEATURES
         return scores
 
     @triton.jit
     def _filter(
-        table, halves, limits, counts, lists, first, room, width,
-        BAND: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, FEATURES: tl.constexpr,
+        table, halves, limits, counts, lists, first, room, width
     ):  # fmt: skip
         place = tl.program_id(0)
-        top = first + (place % BAND) * ROWS
-        left = first + (place // BAND) * COLUMNS
+        top = first + (place % _BAND) * _ROWS
+        left = first + (place // _BAND) * _COLUMNS
         if left >= top:
-            row = top + tl.arange(0, ROWS)
-            column = left + tl.arange(0, COLUMNS)
-            scores = _scores(
-                table, table, row, column, halves, halves, width, ROWS, COLUMNS, FEATURES
-            )
+            row = top + tl.arange(0, _ROWS)
+            column = left + tl.arange(0, _COLUMNS)
+            scores = _scores(table, table, row, column, halves, halves, width)
             of_rows, of_columns = tl.load(limits + row), tl.load(limits + column)
             # On the diagonal both of a pair are rows.
-            of_columns = tl.where(left >= top + ROWS, of_columns, float("inf"))
+            of_columns = tl.where(left >= top + _ROWS, of_columns, float("inf"))
             tl.inline_asm_elementwise(
                 _APPEND, _APPEND_OPERANDS,
                 [
@@ -163,33 +163,28 @@ if triton is not None:
 
     @triton.jit
     def _maxima(
-        table, sample, halves, sample_halves, out, first, n_groups, width,
-        GROUP: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, FEATURES: tl.constexpr,
+        table, sample, halves, sample_halves, out, first, n_groups, width
     ):  # fmt: skip
-        line = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-        column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
-        scores = _scores(
-            table, sample, first + line, column, halves, sample_halves, width,
-            ROWS, COLUMNS, FEATURES,
-        )  # fmt: skip
-        maxima = tl.max(tl.reshape(scores, [ROWS, COLUMNS // GROUP, GROUP]), axis=2)
-        group = tl.program_id(1) * (COLUMNS // GROUP) + tl.arange(0, COLUMNS // GROUP)
+        line = tl.program_id(0) * _ROWS + tl.arange(0, _ROWS)
+        column = tl.program_id(1) * _COLUMNS + tl.arange(0, _COLUMNS)
+        scores = _scores(table, sample, first + line, column, halves, sample_halves, width)
+        maxima = tl.max(tl.reshape(scores, [_ROWS, _COLUMNS // _GROUP, _GROUP]), axis=2)
+        group = tl.program_id(1) * (_COLUMNS // _GROUP) + tl.arange(0, _COLUMNS // _GROUP)
         tl.store(out + line.to(tl.int64)[:, None] * n_groups + group[None, :], maxima)
 
     @triton.jit
     def _distances(
-        points, items, counts, out, first, room, n_features,
-        ITEMS: tl.constexpr, STEP: tl.constexpr,
+        points, items, counts, out, first, room, n_features
     ):  # fmt: skip
         line = tl.program_id(0).to(tl.int64)
-        place = tl.program_id(1) * ITEMS + tl.arange(0, ITEMS)
+        place = tl.program_id(1) * _ITEMS + tl.arange(0, _ITEMS)
         count = tl.minimum(tl.load(counts + line), room)
-        if tl.program_id(1) * ITEMS < count:
+        if tl.program_id(1) * _ITEMS < count:
             own = first + line
             item = tl.load(items + line * room + place, mask=place < count, other=0).to(tl.int64)
-            total = tl.zeros([ITEMS], dtype=tl.float64)
-            for start in range(0, n_features, STEP):
-                feature = start + tl.arange(0, STEP)
+            total = tl.zeros([_ITEMS], dtype=tl.float64)
+            for start in range(0, n_features, _STEP):
+                feature = start + tl.arange(0, _STEP)
                 there = feature < n_features
                 x = tl.load(points + own * n_features + feature, mask=there, other=0.0)
                 y = tl.load(
@@ -210,7 +205,7 @@ def filter_band(table: Table, limits: Any, lists: Lists, first: int) -> None:
     n_columns = (len(table.points) - first) // COLUMNS
     _filter[(BAND * n_columns,)](
         table.points, table.halves, limits, lists.counts, lists.items, first,
-        lists.items.shape[1], table.points.shape[1], BAND=BAND, **_TILE,
+        lists.items.shape[1], table.points.shape[1], **_TILE,
     )  # fmt: skip
 
 
@@ -220,7 +215,7 @@ def sample_maxima(torch: Any, table: Table, sample: Table, start: int, stop: int
     out = torch.empty((stop - start, n_groups), dtype=torch.float32, device=sample.points.device)
     _maxima[((stop - start) // ROWS, len(sample.points) // COLUMNS)](
         table.points, sample.points, table.halves, sample.halves, out, start, n_groups,
-        table.points.shape[1], GROUP=GROUP, **_TILE,
+        table.points.shape[1], **_TILE,
     )  # fmt: skip
     return out
 
@@ -229,8 +224,7 @@ def list_distances(torch: Any, points: Any, lists: Lists, first: int) -> Any:
     """Squared distances of consecutive rows to those on their lists, infinite where nobody is."""
     shape, room = lists.items.shape, lists.items.shape[1]
     keys = torch.full(shape, float("inf"), dtype=torch.float64, device=points.device)
-    _distances[(shape[0], triton.cdiv(room, _ITEMS))](
+    _distances[(shape[0], triton.cdiv(room, ITEMS))](
         points, lists.items, lists.counts, keys, first, room, points.shape[1],
-        ITEMS=_ITEMS, STEP=_STEP,
     )  # fmt: skip
     return keys
