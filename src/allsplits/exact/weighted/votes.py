@@ -224,8 +224,8 @@ def _distinct(rows: WeightedRows, average: bool) -> tuple[WeightedRows, NDArray[
         kinds[i] = weights.setdefault(key, len(weights))
     plain = Rows(rows.indptr, rows.labels.copy(), rows.tied & average, rows.own)
     few, first, same = distinct_rows(plain, kinds, least_tied=0.0)
-    if len(first) == len(same):
-        return rows, same
+    if len(first) == len(rows.own):
+        return rows, np.arange(len(rows.own))
     _, entries = entries_of_rows(rows.indptr, first)
     distinct = WeightedRows(
         few.indptr, few.labels, rows.tied[entries], rows.mantissa[entries], rows.exponent[entries],
