@@ -161,7 +161,7 @@ def test_every_pair_of_samples(law, k):
     cv, runs = {**SINGLE, **BY_CLASS, **FOLDS}[law]
     runs = runs(data.labels)
     task = evaluate(KNeighborsClassifier(k), data.X, data.y, cv=cv).task
-    found = Runs.of(task._question([Column(k, task.law)], want_samples=True))
+    found = Runs.of(task.ask([Column(k, task.law)], want_samples=True))
     order = order_neighbors(data.X, depth=N - 1)
     codes = task.samples.codes
     rows = listed_orders(order, codes, found.pools, average=True, nearest=k == 1)

@@ -52,7 +52,7 @@ def data(n=37):
 def replayed(evaluation, seed):
     """One run, and its score."""
     task = evaluation.task
-    question = task._question([Column(task.n_neighbors, task.law)], want_samples=True)
+    question = task.ask([Column(task.n_neighbors, task.law)], want_samples=True)
     run = RunDrawer(question)(random_state_of(seed, 0))
     order = order_neighbors(task.points, depth=len(task.y) - 1)
     weights = np.empty(0) if question.weights is None else question.weights.of(order)
