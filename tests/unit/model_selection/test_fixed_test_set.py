@@ -192,8 +192,7 @@ def part_of(found, rows):
     ("knn", "cv", "low", "high"),
     [
         (KNeighborsClassifier(3), None, 0.92, 0.985),
-        # averages over many training sets: the interval is that of single answers, wider
-        (KNeighborsClassifier(3), ClassCounts(6), 0.95, 1.0),
+        (KNeighborsClassifier(3), ClassCounts(6), 0.92, 0.985),
         (KNeighborsRegressor(3), None, 0.90, 0.98),
         (KNeighborsRegressor(3), FixedSize(12), 0.90, 0.98),
     ],
@@ -227,8 +226,8 @@ def test_spread_of_one_training_set_is_nothing():
 
 @pytest.mark.parametrize("cv", [*LAWS[1:], Episodes(2, 1)], ids=repr)
 def test_sampled_spread_has_the_exact_mean(cv):
-    from allsplits.exact.pairs.sample import replay_scores
-    from allsplits.exact.pairs.spread import _stored_order
+    from allsplits.replays.sample import replay_scores
+    from allsplits.replays.spread import _stored_order
 
     knn = KNeighborsClassifier(1 if isinstance(cv, Episodes) else 3)
     found = evaluate(knn, REFERENCES, LABELS, cv=cv, groups=GROUPS, **TEST)
@@ -298,7 +297,8 @@ def test_report_is_about_the_test_samples():
     found = evaluate(KNeighborsClassifier(3), REFERENCES, LABELS, cv=ClassCounts(8), **TEST)
     again = report(found, X=X[TESTED], estimator=KNeighborsClassifier(3))
     assert again.summary["score"] == page.summary["score"]
-    assert again.summary["suspects"]["n"] == page.summary["suspects"]["n"]
+    # Nobody learns from a test set, so its labels are not judged.
+    assert again.summary["suspects"] is page.summary["suspects"] is None
 
 
 def test_values_and_scores_have_one_mechanism():
