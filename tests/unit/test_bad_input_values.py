@@ -255,7 +255,7 @@ def test_the_default_of_five_folds_is_named_where_it_does_not_fit(knn):
 
 def test_splits_that_are_drawn_already():
     refused(lambda: evaluate(KNN, X, y, cv=list(KFold(5).split(X))), "cv", "a list of 5", "KFold")
-    refused(lambda: evaluate(KNN, X, y, cv=KFold(5).split(X)), "cv", "generator", "cross_val_score")
+    refused(lambda: evaluate(KNN, X, y, cv=KFold(5).split(X)), "cv", "generator", "replay(")
 
 
 def test_a_pair_without_a_formula_is_named_in_the_words_of_its_user():

@@ -72,6 +72,8 @@ _AS_VOTE = {
     "weighted": "a KNeighborsClassifier with weights='distance' or a function",
     "weighted mean": "a KNeighborsRegressor with weights='distance' or a function",
 }
+#: What is asked of a vote beside who wins: errors do not offer it instead.
+_OF_VOTES = ("ballot", "bias")
 
 
 def solver_for(question: Question) -> Solver:
@@ -79,7 +81,9 @@ def solver_for(question: Question) -> Solver:
     law, vote = question.columns[0].law.kind, question.vote
     if (law, vote) not in SUPPORTED:
         other_cv = [_AS_CV[kind] for kind, known in SUPPORTED if known == vote]
-        other_votes = [_AS_VOTE[known] for kind, known in SUPPORTED if kind == law]
+        other_votes = [
+            _AS_VOTE[known] for kind, known in SUPPORTED if kind == law and known not in _OF_VOTES
+        ]
         raise UnsupportedError(
             f"cv ({_AS_CV[law]}) has no exact average for {_AS_VOTE[vote]}. Pass as cv "
             f"{', '.join(other_cv)}; or keep cv for {', '.join(other_votes)}. {REPLAY_INSTEAD}"

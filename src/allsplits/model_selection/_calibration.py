@@ -131,7 +131,7 @@ def calibrate(
 
 def _bins(k: int, n_bins: int) -> NDArray[np.int64]:
     """Which of n equal bins (a, b] of [0, 1] each v/k is in, by whole numbers."""
-    check_count("n_bins", n_bins)
+    check_count("n_bins", n_bins, at_least=1)
     return np.maximum(-(-np.arange(k + 1) * n_bins // k) - 1, 0)
 
 

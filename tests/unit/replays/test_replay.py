@@ -359,7 +359,7 @@ def test_pipelines_are_sent_to_evaluate():
     with pytest.raises(InvalidTypeError, match=r"replay\(\.\.\.\) takes any splitter"):
         evaluate(KNN, X, Y, cv=TimeSeriesSplit(3))
     with pytest.raises(InvalidInputError, match=r"replay\(\.\.\.\) takes any splitter"):
-        evaluate(KNeighborsRegressor(2), X, X[:, 0], cv=Bootstrap())
+        evaluate(KNeighborsRegressor(2, weights="distance"), X, X[:, 0], cv=Bootstrap())
 
 
 LAWS = {
