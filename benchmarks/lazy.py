@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsRegressor
 
 from allsplits import LazyRegressor, local_constant_path
 from allsplits._threads import thread_count
-from allsplits.lazy._answers import answer_queries, make_answers
+from allsplits.lazy._answers import Near, answer_queries, make_answers
 from allsplits.lazy._paths import LocalData
 from allsplits.lazy._plan import make_plan
 from allsplits.orders import Metric, Reference
@@ -64,17 +64,17 @@ def measure_linear() -> list[Result]:
     plan = make_plan(1, 2, K_MAX, "best", N_TRAIN, N_FEATURES)
     n_threads = thread_count(None)
     search = Reference(train, Metric.resolve("euclidean"), n_threads)
-    neighbors = search.nearest(queries, K_MAX)
+    near = Near(queries, *search.nearest_and_cuts(queries, K_MAX))
     model = LazyRegressor(1, k_min=2, k_max=K_MAX).fit(train, y[:N_TRAIN])
 
     answers = make_answers(N_LINEAR, plan.n_combined, 1, 1)
 
     def after_search():
-        answer_queries(data, plan, queries, neighbors, n_threads, answers)
+        answer_queries(data, plan, near, n_threads, answers)
 
     def refits():
         for q in range(N_LINEAR // LINEAR_SHARE):
-            linear_models_by_qr(train, y, queries[q], neighbors[q])
+            linear_models_by_qr(train, y, queries[q], near.neighbors[q])
 
     ours, searching, peer = interleaved(
         [after_search, lambda: search.nearest(queries, K_MAX), refits], repeats=3

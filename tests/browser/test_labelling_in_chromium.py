@@ -245,9 +245,9 @@ def test_a_server_that_comes_back_gets_the_answer(browser, digits, tmp_path):
     row, port = row_of(page), served.port
     served.stop()
     page.keyboard.press("3")
-    page.wait_for_selector("#trouble:has-text('does not answer')")
+    page.wait_for_selector("#trouble:has-text('does not answer')", timeout=60_000)
     with made.serve(tmp_path / "x.sqlite", port=port, **options) as again:
-        page.wait_for_selector("#count:has-text('1 of 400')", timeout=30_000)
+        page.wait_for_selector("#count:has-text('1 of 400')", timeout=60_000)
         assert again.store.labels() == {row: 3}
     context.close()
 

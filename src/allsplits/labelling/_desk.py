@@ -88,12 +88,16 @@ class Desk:
         self._wanted.set()
         self._thread.start()
 
-    def stop(self) -> None:
-        """End the thread; what is being computed is finished first."""
+    def leave(self) -> None:
+        """Begin nothing more, and let nobody wait for news."""
         self._stopping.set()
         self._wanted.set()
         with self._changed:
             self._changed.notify_all()
+
+    def stop(self) -> None:
+        """End the thread; what is being computed is finished first."""
+        self.leave()
         if self._thread.is_alive():
             self._thread.join(timeout=30)
 

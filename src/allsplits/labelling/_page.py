@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import socket
 import threading
@@ -143,11 +144,18 @@ class LabelPage:
         )  # fmt: skip
         self._server = self._uvicorn.Server(config)
         self._thread = threading.Thread(
-            target=self._server.run, kwargs={"sockets": [self._socket]}, name="allsplits page",
-            daemon=True,
-        )  # fmt: skip
+            target=lambda: asyncio.run(self._until_stopped()), name="allsplits page", daemon=True
+        )
         self._thread.start()
         self._desk.ready.wait(_PATIENCE)
+
+    async def _until_stopped(self) -> None:
+        await self._server.serve(sockets=[self._socket])
+        # A request that outlives the patience of the server leaves its connection open, and a
+        # browser would wait for the answer for ever.
+        for connection in tuple(self._server.server_state.connections):
+            connection.transport.abort()
+        await asyncio.sleep(0)
 
     @property
     def address(self) -> str:
@@ -159,9 +167,10 @@ class LabelPage:
     def stop(self) -> None:
         """End the page; every answer is in the file."""
         if self._thread.is_alive():
-            self._desk.stop()
+            self._desk.leave()
             self._server.should_exit = True
             self._thread.join(timeout=15)
+            self._desk.stop()
         self._socket.close()
         self.store.close()
 

@@ -50,8 +50,10 @@
 
   // ------------------------------------------------------------ talking to the server
 
+  // A server that takes a request and never answers (it was killed, the machine slept) counts as none.
   async function ask(path, body) {
-    const options = { headers: { "X-Allsplits": "1" }, credentials: "same-origin", cache: "no-store" };
+    const options = { headers: { "X-Allsplits": "1" }, credentials: "same-origin", cache: "no-store",
+      signal: AbortSignal.timeout(20000) };
     if (body) {
       options.method = "POST";
       options.headers["Content-Type"] = "application/json";

@@ -3,6 +3,7 @@
 import json
 import re
 import socket
+import threading
 
 import numpy as np
 import pytest
@@ -462,3 +463,33 @@ def test_bad_options_are_refused_by_name(tmp_path):
             learner().serve(tmp_path / "x.sqlite", **options)
     with pytest.raises(TypeError, match="colour"):
         learner().serve(tmp_path / "x.sqlite", colour="red")
+
+
+def test_stopping_lets_nobody_wait(tmp_path):
+    """A browser whose answer takes longer than the server lives is cut off, not left waiting."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow_state():
+        begun.set()
+        go_on.wait(60)
+        return {}
+
+    with page(tmp_path / "x.sqlite") as served, socket.create_connection(
+        ("127.0.0.1", served.port), timeout=30
+    ) as browser:  # fmt: skip
+        served._desk.state = slow_state
+        token = served.address.partition("token=")[2]
+        browser.sendall(
+            f"GET /api/state HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n"
+            f"Authorization: Bearer {token}\r\n\r\n".encode()
+        )
+        assert begun.wait(30)
+        stopping = threading.Thread(target=served.stop)
+        stopping.start()
+        try:
+            assert browser.recv(100) == b""
+        except ConnectionResetError:
+            pass
+        finally:
+            go_on.set()
+            stopping.join()
