@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 # (make's own functions would take a path with spaces for several.)
 export ALLSPLITS_DATA ?= $(shell cd ../shared/data 2>/dev/null && pwd)
 
-.PHONY: demo test lint types imports bench studies clean
+.PHONY: demo test lint types imports bench docs studies clean
 
 demo: $(READY)
 	$(BIN)/allsplits demo build/demo
@@ -25,6 +25,10 @@ types: $(READY)
 
 imports: $(READY)
 	$(BIN)/lint-imports
+
+docs: $(READY)
+	$(BIN)/python docs/make_site.py
+	@echo "The site is in build/site: open build/site/index.html"
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
