@@ -60,6 +60,9 @@ html_static_path = [str(ROOT / "docs" / "_static")]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+# Summaries are fetched, which browsers forbid where pages are files.
+html_show_search_summary = False
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navbar_align": "left",
     "navbar_end": ["theme-switcher"],
