@@ -1,8 +1,9 @@
-"""Build the site: ``python docs/make_site.py`` gathers its pages, and has Sphinx make build/site.
+"""Build the site: ``python docs/make_site.py [FOLDER]`` gathers pages, and has Sphinx make a site.
 
 Pages are written to be read where they lie in the repository, too. The front page of the site is
 the README; studies, benchmarks and the changelog belong to it. So pages are first copied to
-build/site-source, each to its address on the site, and links between them are turned accordingly.
+FOLDER/site-source, each to its address on the site, and links between them are turned accordingly.
+The site is in FOLDER/site. FOLDER is build, unless it is given.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SOURCE, SITE = ROOT / "build" / "site-source", ROOT / "build" / "site"
 #: What is on the site, by patterns below the root of the repository.
 SHOWN = [
     "*.md",
@@ -98,7 +98,7 @@ def toctree(names: list[str]) -> str:
     return f"\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
 
 
-def gather() -> None:
+def gather(source: Path) -> None:
     """Bring the source of the site up to date; what has not changed keeps its date."""
     shown = {address(path).as_posix(): path for path in files()}
     pages = {
@@ -114,23 +114,24 @@ def gather() -> None:
         for name, path in shown.items()
     }
     for name, content in wanted.items():
-        path = SOURCE / name
+        path = source / name
         if not path.exists() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-    for path in SOURCE.rglob("*.md"):  # what Sphinx makes there is rst
-        if path.relative_to(SOURCE).as_posix() not in wanted:
+    for path in source.rglob("*.md"):  # what Sphinx makes there is rst
+        if path.relative_to(source).as_posix() not in wanted:
             path.unlink()
 
 
-def build(site: Path = SITE) -> int:
+def build(folder: Path) -> int:
     """Build the site, with warnings as errors; the exit code of Sphinx."""
     from sphinx.cmd.build import main as sphinx
 
-    gather()
-    options = ["-W", "--keep-going", "-q", "-d", str(ROOT / "build" / "site-doctrees")]
-    return sphinx([*options, "-c", str(ROOT / "docs"), str(SOURCE), str(site)])
+    source = folder / "site-source"
+    gather(source)
+    options = ["-W", "--keep-going", "-q", "-c", ROOT / "docs", "-d", folder / "site-doctrees"]
+    return sphinx([str(option) for option in (*options, source, folder / "site")])
 
 
 if __name__ == "__main__":
-    sys.exit(build())
+    sys.exit(build(Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build"))
