@@ -59,7 +59,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         What is asked before the committee can judge. "cover": while there are fewer than
         10 labels for each class seen so far (on average), the samples that bring the
         pool nearest to its labels, whatever those are and wherever they came from. "random": while
-        there are fewer than n_neighbors_ + leave_out labels, or one class, samples at random,
+        there are fewer than `n_neighbors_` + `leave_out` labels, or one class, samples at random,
         spread by `diversity`.
     utility, diversity, metric, metric_params, missing_label, distance_ties, label_ties, n_jobs :
         As in `CommitteeQuery`.
