@@ -78,7 +78,7 @@ def turned(text: str, page: Path) -> str:
 
 
 def below(pages: dict[str, str]) -> dict[str, list[str]]:
-    """What stands below each leading page, in the order of its links."""
+    """What stands below each leading page, in the order of its links; the rest is development."""
     placed = {"index.md", *(f"{part}.md" for part in PARTS)}
     found = {}
     for page in LEADING:
@@ -89,6 +89,7 @@ def below(pages: dict[str, str]) -> dict[str, list[str]]:
             linked += sorted(name for name in pages if name.startswith("demos/"))
         found[page] = [n for n in dict.fromkeys(linked) if n in pages and n not in placed]
         placed |= set(found[page])
+    found["development.md"] += sorted(name for name in pages if name not in placed)
     return found
 
 
