@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import ClassCounts, evaluate, learning_curve, validation_curve
+from allsplits import Bernoulli, ClassCounts, evaluate, learning_curve, validation_curve
 from allsplits.exact.weighted import votes as weighted_votes
 from oracle import enumerate as oracle
 from oracle.checks import check_curve, every_distance_tie, every_tie, ks_to_try, smallest_train
 from oracle.compare import assert_close, assert_matches, assert_matches_exactly, assert_within_bound
 from oracle.datasets import POINTS, dataset
 from oracle.laws import CORE_FIXED_SIZE_LAWS, OTHER_FIXED_SIZE_LAWS, name_of
+from oracle.outside import asked, everybody, independent
 from oracle.test_class_counts import CASES
 
 
@@ -244,3 +245,63 @@ def test_the_comparison_fails_on_other_weights():
     found = evaluate(classifier(3, growing), data.X, data.y, cv=CORE_FIXED_SIZE_LAWS[1].cv)
     with pytest.raises(AssertionError):
         assert_matches(found, answer)
+
+
+@every_tie
+@every_weight
+@pytest.mark.parametrize("points", ["duplicates", "heavy ties"])
+def test_independent_draws(points, weights, ties):
+    given, weigh = weights
+    for labels, k, q in (("3 classes", 2, Fraction(2, 3)), ("2 classes", 3, Fraction(1, 4))):
+        data = dataset(points, labels)
+        distances = oracle.given_distances(city_block(data.X))
+        law = oracle.bernoulli(data.n, q, k)
+        answer = oracle.classify(distances, data.labels, law, k, weigh=weigh, **ties)
+        options = {"cv": Bernoulli(q), **ties}
+        found = evaluate(classifier(k, given), data.X, data.y, **options)
+        assert_matches(found, answer, f"k={k}")
+        exact = evaluate(classifier(k, given), data.X, data.y, exact=True, **options)
+        assert_matches_exactly(exact, answer, f"k={k}")
+
+
+@every_weight
+def test_a_curve_under_independent_draws(weights):
+    """Training sets with fewer than k samples are left out, so every k has a law of its own."""
+    given, weigh = weights
+    data, ks, q = dataset("duplicates", "3 classes"), range(1, 8), Fraction(2, 5)
+    distances = oracle.given_distances(city_block(data.X))
+    expected = [
+        oracle.classify(
+            distances, data.labels, oracle.bernoulli(data.n, q, k), k, weigh=weigh
+        ).score
+        for k in ks
+    ]  # fmt: skip
+    options = {"n_neighbors": ks, "cv": Bernoulli(q)}
+    check_curve(validation_curve(classifier(1, given), data.X, data.y, **options), ks, expected)
+    exact = validation_curve(classifier(1, given), data.X, data.y, exact=True, **options)
+    assert list(exact.fractions) == expected
+
+
+@every_weight
+def test_a_fixed_test_set_under_independent_draws(weights):
+    given, weigh = weights
+    data = asked("heavy ties", "3 classes", n=6)
+    distances = oracle.given_distances(city_block(data.points))
+    law = everybody(data, independent(data.n, Fraction(1, 3), 2))
+    answer = oracle.classify(distances, data.labels, law, 2, weigh=weigh)
+    X, y = data.references.X, data.references.y
+    options = {"cv": Bernoulli(Fraction(1, 3)), **data.test_set()}
+    found = evaluate(classifier(2, given), X, y, **options)
+    assert_close(found.score, answer.score, "fixed test set")
+    exact = evaluate(classifier(2, given), X, y, exact=True, **options)
+    assert exact.fraction == answer.score
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+def test_independent_draws_at_every_scale(scale):
+    data, q = dataset("no ties", "3 classes"), Fraction(1, 2)
+    distances = oracle.given_distances(city_block(data.X))
+    law = oracle.bernoulli(data.n, q, 3)
+    answer = oracle.classify(distances, data.labels, law, 3, weigh=oracle.one_over_distance)
+    found = evaluate(classifier(3, "distance"), data.X * scale, data.y, cv=Bernoulli(q))
+    assert_matches(found, answer, f"scale {scale}")

@@ -29,6 +29,7 @@ SUPPORTED = {
     ("independent draws", "majority"): "laws.fixed_size.vote:solve_majority",
     ("independent draws", "ranked"): "laws.fixed_size.vote:solve_ranked",
     ("independent draws", "mean"): "laws.fixed_size.mean:solve_mean",
+    ("independent draws", "weighted"): "weighted.votes:solve_weighted",
     ("independent draws", "weighted mean"): "weighted.means:solve_weighted_mean",
     ("draws with replacement", "majority"): "laws.bootstrap.vote:solve_bootstrap",
     ("draws with replacement", "ranked"): "laws.bootstrap.vote:solve_bootstrap",
