@@ -342,8 +342,9 @@ def demo(s: dict[str, str]) -> str:
     return f"""# Your split was lucky
 
 **The split that everybody uses is {s["off"]} points of accuracy from the mean over all splits like
-it on average, {s["most_off"]} on {s["most_off_name"]}; on {s["turned"]} of {s["n"]} famous data sets
-it names another winner between Euclidean distance and dynamic time warping than that mean does, and
+it on average, {s["most_off"]} on {s["most_off_name"]}; on {s["turned"]} of {s["n"]} famous data
+sets it names another winner between Euclidean distance and dynamic time warping
+than that mean does, and
 on {s["tied"]} none.**
 
 ![All data sets: exact means and spreads, published resamples, the archive's split](lucky_split.png)
