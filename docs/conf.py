@@ -1,12 +1,10 @@
 """How the site is built: see docs/make_site.py, which gathers its pages and calls Sphinx."""
 
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "src"))  # this checkout, whatever is installed
+import allsplits
 
-import allsplits  # noqa: E402
+ROOT = Path(__file__).parents[1]
 
 project = "allsplits"
 author = "the allsplits developers"

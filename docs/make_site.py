@@ -78,7 +78,7 @@ def turned(text: str, page: Path) -> str:
 
 
 def below(pages: dict[str, str]) -> dict[str, list[str]]:
-    """What stands below each leading page, in the order of its links."""
+    """What stands below each leading page, in the order of its links; the rest is development."""
     placed = {"index.md", *(f"{part}.md" for part in PARTS)}
     found = {}
     for page in LEADING:
@@ -89,13 +89,15 @@ def below(pages: dict[str, str]) -> dict[str, list[str]]:
             linked += sorted(name for name in pages if name.startswith("demos/"))
         found[page] = [n for n in dict.fromkeys(linked) if n in pages and n not in placed]
         placed |= set(found[page])
+    found["development.md"] += sorted(name for name in pages if name not in placed)
     return found
 
 
-def toctree(names: list[str]) -> str:
-    """A table of contents for the bars of the site, which the page itself does not show."""
+def toctree(names: list[str], *, shown: bool = False) -> str:
+    """A table of contents for the bars of the site; pages but demos have links of their own."""
     entries = "\n".join("/" + name.removesuffix(".md") for name in names)
-    return f"\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
+    options = ":maxdepth: 1\n" if shown else ":hidden:\n"
+    return f"\n\n```{{toctree}}\n{options}\n{entries}\n```\n"
 
 
 def gather(source: Path) -> None:
@@ -108,7 +110,7 @@ def gather(source: Path) -> None:
     }
     for page, names in {**below(pages), "index.md": PARTS}.items():
         if names:
-            pages[page] += toctree(names)
+            pages[page] += toctree(names, shown=page == "demos.md")
     wanted = {
         name: pages[name].encode() if name in pages else path.read_bytes()
         for name, path in shown.items()

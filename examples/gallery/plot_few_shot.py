@@ -2,8 +2,8 @@
 600 episodes, or all of them
 ============================
 
-5-way 1-shot accuracy is reported as the mean of some hundred random episodes. Here is what five such
-reports of 600 episodes would have said, beside the value that they estimate.
+5-way 1-shot accuracy is reported as the mean of some hundred random episodes. Here is what five
+such reports of 600 episodes would have said, beside the value that they estimate.
 """
 
 import matplotlib.pyplot as plt

@@ -10,7 +10,9 @@ import pytest
 from cli.command import iris_frame, run, write
 from docs import pages
 
-PAGES = [page for page in pages.PAGES if page.parts[-2] not in ("studies", "benchmarks")]
+#: Studies and demonstrations are written by scripts that have run, on data that tests do not have.
+WRITTEN = ("studies", "benchmarks", "demos")
+PAGES = [page for page in pages.PAGES if page.parts[-2] not in WRITTEN]
 BY_NAME = {pages.name_of(page): page.read_text(encoding="utf-8") for page in PAGES}
 _FENCES = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(r"^    .*\n(?:    .*\n|\n)*", re.MULTILINE)
