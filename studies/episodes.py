@@ -95,6 +95,7 @@ class Setting:
 
     @property
     def covered(self) -> float:
+        """How often the printed interval holds the exact value."""
         half = 1.96 * self.deviations / np.sqrt(EPISODES)
         return float(np.mean(np.abs(self.means - self.exact) <= half))
 
@@ -139,7 +140,7 @@ def round_up(count: float) -> str:
 
 
 def wrong_order(one: Setting, other: Setting) -> float:
-    """How often two papers with episodes of their own, one for each distance, name the worse one."""
+    """How often two papers, each with its own episodes and distance, name the worse one."""
     lead = np.sign(one.exact - other.exact)
     signs = lead * np.sign(one.means[:, None] - other.means[None, :])
     # On the diagonal both have the same episodes. Ties count half.
@@ -205,9 +206,12 @@ def spread_table(settings: list[Setting]) -> str:
 
 def needed_table(settings: list[Setting]) -> str:
     rows = [
-        [f"{each.data}, {each.k_shot}-shot", *(round_up(each.needed(off)) for off in DIGITS.values())]
+        [
+            f"{each.data}, {each.k_shot}-shot",
+            *(round_up(each.needed(off)) for off in DIGITS.values()),
+        ]
         for each in settings
-    ]  # fmt: skip
+    ]
     return markdown_table(["", *DIGITS], rows)
 
 
@@ -218,12 +222,16 @@ def order_rows(found: dict[tuple[str, int, str], Setting]) -> list[list[str]]:
         for one, other in (("euclidean", "manhattan"), ("euclidean", "cosine")):
             lead = 100 * (of[one].exact - of[other].exact)
             wrong = 100 * wrong_order(of[one], of[other])
-            rows.append([f"{data}, {k_shot}-shot: {one} − {other}", f"{lead:+.4f}", f"{wrong:.0f} %"])
+            rows.append(
+                [f"{data}, {k_shot}-shot: {one} − {other}", f"{lead:+.4f}", f"{wrong:.0f} %"]
+            )
     return rows
 
 
 def page(found: dict[tuple[str, int, str], Setting], plain: list[Setting], seconds: float) -> str:
-    z = np.concatenate([(s.means - s.exact) / (s.deviations / np.sqrt(EPISODES)) for s in found.values()])  # noqa: E501
+    z = np.concatenate(
+        [(s.means - s.exact) / (s.deviations / np.sqrt(EPISODES)) for s in found.values()]
+    )
     bias = [
         (s.means.mean() - s.exact) / (s.means.std(ddof=1) / np.sqrt(PAPERS)) for s in found.values()
     ]
@@ -232,22 +240,30 @@ def page(found: dict[tuple[str, int, str], Setting], plain: list[Setting], secon
 
 `python studies/episodes.py` · {environment()} · {seconds:.0f} seconds of one core
 
-![A thousand papers of 600 episodes, and the episodes that each digit needs](../docs/demos/episodes.png)
+![Papers of 600 episodes, and the episodes that each digit needs](../docs/demos/episodes.png)
 
-{N_WAY} classes, 1 and 5 support samples of each, the nearest decides. ORL: 40 people × 10 pictures, all pixels; digits: scikit-learn's 1,797 in
-10 classes. *Exact* is the mean over all episodes (`Episodes`), off by less than {max(s.bound for s in found.values()):.0e}.
-A *paper* draws {EPISODES} episodes with {QUERIES} queries of each class (ORL has only 9 and 5 left) and prints mean ± 1.96 s / √{EPISODES};
-{PAPERS:,} papers of each kind were drawn, the same for all distances, seeds 0 to 3. Nothing was tuned; data and distances are all that were tried.
+{N_WAY} classes, 1 and 5 support samples of each, the nearest decides. ORL: 40 people × 10
+pictures, all pixels; digits: scikit-learn's 1,797 in
+10 classes. *Exact* is the mean over all episodes (`Episodes`), off by less than
+{max(s.bound for s in found.values()):.0e}.
+A *paper* draws {EPISODES} episodes with {QUERIES} queries of each class (ORL has only 9 and 5
+left) and prints mean ± 1.96 s / √{EPISODES};
+{PAPERS:,} papers of each kind were drawn, the same for all distances, seeds 0 to 3. Nothing was
+tuned; data and distances are all that were tried.
 
 ## Spread
 {spread_table(plain)}
 
-The interval that papers print is honest about the noise of *drawing*: it holds the exact value about as often as it says. Over all
-{len(found)} settings the deviations of papers have a standard deviation of {z.std():.3f} in their own units, and the means of {PAPERS:,} papers are
-{min(bias):+.1f} to {max(bias):+.1f} of their standard errors from the exact values. But the noise is of our making.
+The interval that papers print is honest about the noise of *drawing*: it holds the exact value
+about as often as it says. Over all
+{len(found)} settings the deviations of papers have a standard deviation of {z.std():.3f} in their
+own units, and the means of {PAPERS:,} papers are
+{min(bias):+.1f} to {max(bias):+.1f} of their standard errors from the exact values. But the noise
+is of our making.
 
 ## Episodes that a digit needs
-So many that the mean is off by less than half a unit of the digit with 95 % probability, rounded up:
+So many that the mean is off by less than half a unit of the digit with 95 % probability, rounded
+up:
 
 {needed_table(plain)}
 
@@ -257,10 +273,12 @@ How often two papers with episodes of their own, one for each distance, name the
 {markdown_table(["", "exact lead, points", f"{EPISODES} episodes are wrong"], rows)}
 
 ## What this does not say
-That other pictures would give the same value. The noise of *sampling* them stays, and `Evaluation.interval` estimates it (95 %, in percent; from
+That other pictures would give the same value. The noise of *sampling* them stays, and
+`Evaluation.interval` estimates it (95 %, in percent; from
 the sample scores alone, which is too narrow for few shots):
 {"; ".join(f"{s.data}, {s.k_shot}-shot {s.interval[0]:.1f} to {s.interval[1]:.1f}" for s in plain)}.
-What papers print behind ± does not speak of it, and shrinks to nothing as episodes are added. Other *classes* are beyond both.
+What papers print behind ± does not speak of it, and shrinks to nothing as episodes are added.
+Other *classes* are beyond both.
 """
 
 
@@ -271,12 +289,16 @@ def demo(found: dict[tuple[str, int, str], Setting], plain: list[Setting]) -> st
     low, high = 100 * worst.means.min(), 100 * worst.means.max()
     return f"""# 600 episodes are noise
 
-**A thousand papers that each average 600 random episodes of the same {N_WAY}-way {worst.k_shot}-shot problem ({worst.data}) print anything from {low:.1f} to {high:.1f} %; the exact
-value is {100 * worst.exact:.4f} %, and its second decimal would take {round_up(worst.needed(DIGITS["second decimal"]))} episodes.**
+**A thousand papers that each average 600 random episodes of the same {N_WAY}-way
+{worst.k_shot}-shot problem ({worst.data}) print anything from {low:.1f} to {high:.1f} %; the
+exact
+value is {100 * worst.exact:.4f} %, and its second decimal would take
+{round_up(worst.needed(DIGITS["second decimal"]))} episodes.**
 
-![A thousand papers of 600 episodes, and the episodes that each digit needs](episodes.png)
+![Papers of 600 episodes, and the episodes that each digit needs](episodes.png)
 
-Few-shot accuracies are averages over random episodes, printed with two decimals and ± 1.96 s / √600. For one nearest neighbour the average over
+Few-shot accuracies are averages over random episodes, printed with two decimals and ± 1.96 s /
+√600. For one nearest neighbour the average over
 *all* episodes has a closed form:
 
 ```python
@@ -295,11 +317,15 @@ Episodes for a mean that is right in the digit, with 95 % probability:
 {needed_table(plain)}
 
 - What is printed behind ± is right about the noise of drawing: it holds the exact value in
-  {100 * min(s.covered for s in plain):.0f} to {100 * max(s.covered for s in plain):.0f} % of papers. That noise need not be there at all.
-- It decides rankings: {hardest[0]} is exactly {hardest[1]} points, and two papers of 600 episodes find the other order in {hardest[2]} of cases.
-- The exact value takes {min(s.seconds for s in plain):.1f} to {max(s.seconds for s in plain):.1f} seconds here, search included.
+  {100 * min(s.covered for s in plain):.0f} to {100 * max(s.covered for s in plain):.0f} % of
+  papers. That noise need not be there at all.
+- It decides rankings: {hardest[0]} is exactly {hardest[1]} points, and two papers of 600 episodes
+  find the other order in {hardest[2]} of cases.
+- The exact value takes {min(s.seconds for s in plain):.1f} to {max(s.seconds for s in plain):.1f}
+  seconds here, search included.
 
-*Protocol.* Two data sets, one and five shots, nothing tuned. What exact does not remove: other faces, other digits
+*Protocol.* Two data sets, one and five shots, nothing tuned. What exact does not remove: other
+faces, other digits
 would give another value. All numbers: [studies/episodes](../../studies/episodes.md).
 """
 

@@ -1,17 +1,19 @@
 """Weighted votes against the enumeration of every split."""
 
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import Bernoulli, ClassCounts, evaluate, learning_curve, validation_curve
+from allsplits import Bernoulli, ClassCounts, Episodes, evaluate, learning_curve, validation_curve
 from allsplits.exact.weighted import votes as weighted_votes
 from oracle import enumerate as oracle
 from oracle.checks import check_curve, every_distance_tie, every_tie, ks_to_try, smallest_train
 from oracle.compare import assert_close, assert_matches, assert_matches_exactly, assert_within_bound
 from oracle.datasets import POINTS, dataset
+from oracle.enumerate import Split
 from oracle.laws import CORE_FIXED_SIZE_LAWS, OTHER_FIXED_SIZE_LAWS, name_of
 from oracle.outside import asked, everybody, independent
 from oracle.test_class_counts import CASES
@@ -305,3 +307,52 @@ def test_independent_draws_at_every_scale(scale):
     answer = oracle.classify(distances, data.labels, law, 3, weigh=oracle.one_over_distance)
     found = evaluate(classifier(3, "distance"), data.X * scale, data.y, cv=Bernoulli(q))
     assert_matches(found, answer, f"scale {scale}")
+
+
+@every_tie
+@every_weight
+@pytest.mark.parametrize("points", ["duplicates", "heavy ties"])
+def test_episodes(points, weights, ties):
+    """Classes of an episode count equally; two shots need classes of three samples."""
+    given, weigh = weights
+    data = dataset(points, "3 classes, unbalanced")
+    nine = data._replace(X=np.vstack([data.X, data.X[:1] + 1]), y=np.array(list("zxyzyxzyx")))
+    for some, n_way, k_shot, k in ((data, 2, 1, 2), (nine, 2, 2, 3), (data, 3, 1, 1)):
+        distances = oracle.given_distances(city_block(some.X))
+        law = oracle.episodes(some.labels, n_way, k_shot)
+        answer = oracle.classify(distances, some.labels, law, k, weigh=weigh, **ties)
+        options = {"cv": Episodes(n_way, k_shot), **ties}
+        found = evaluate(classifier(k, given), some.X, some.y, **options)
+        assert_matches(found, answer, f"k={k}")
+        exact = evaluate(classifier(k, given), some.X, some.y, exact=True, **options)
+        assert_matches_exactly(exact, answer, f"k={k}")
+
+
+@every_weight
+def test_a_curve_over_episodes(weights):
+    given, weigh = weights
+    data, ks = dataset("heavy ties", "4 classes"), range(1, 4)
+    distances = oracle.given_distances(city_block(data.X))
+    law = oracle.episodes(data.labels, 3, 1)
+    expected = [oracle.classify(distances, data.labels, law, k, weigh=weigh).score for k in ks]
+    options = {"n_neighbors": ks, "cv": Episodes(3, 1)}
+    check_curve(validation_curve(classifier(1, given), data.X, data.y, **options), ks, expected)
+
+
+@every_weight
+def test_a_fixed_test_set_of_episodes(weights):
+    given, weigh = weights
+    X, y = np.array([[0], [1], [4], [9], [3], [7]]), np.array(list("abcabc"))
+    X_test, y_test = np.array([[2], [5], [8]]), np.array(list("bca"))
+    labels, distances = (*y, *y_test), oracle.given_distances(city_block(np.vstack([X, X_test])))
+    law = [
+        Split(Fraction(1, 2 * 4 * 3), train, (question,))
+        for question in range(6, 9)
+        for train in combinations(range(6), 2)
+        if labels[train[0]] != labels[train[1]] and labels[question] in [labels[i] for i in train]
+    ]
+    answer = oracle.classify(distances, labels, law, 2, weigh=weigh)
+    options = {"cv": Episodes(2, 1), "X_test": X_test, "y_test": y_test}
+    found = evaluate(classifier(2, given), X, y, **options)
+    assert_close(found.score, answer.score, "fixed test set")
+    assert evaluate(classifier(2, given), X, y, exact=True, **options).fraction == answer.score

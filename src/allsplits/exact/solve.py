@@ -39,6 +39,7 @@ SUPPORTED = {
     ("class counts", "retrieval"): "retrieval.solve:solve_counted_galleries",
     ("class counts", "weighted"): "weighted.votes:solve_weighted",
     ("episodes", "majority"): "laws.episodes.vote:solve_episodes",
+    ("episodes", "weighted"): "laws.episodes.weighted:solve_weighted_episodes",
     ("episodes", "ranked"): "laws.episodes.vote:solve_episodes",
     ("whole groups", "majority"): "laws.groups.vote:solve_groups",
     ("whole groups", "ranked"): "laws.groups.vote:solve_groups",

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from allsplits.exact.effort import announced
 from allsplits.exact.influence.asked import Asked
 from allsplits.exact.influence.class_counts import candidate_pools, contrast
 from allsplits.exact.influence.sizes import (
@@ -53,7 +54,9 @@ class FractionPart:
         codes = self.asked.codes
         weights = [sum(w, Fraction(0)) for w in zip(*self.asked.class_weights, strict=True)]
         totals: dict[int, Fraction] = {}
-        for row in range(order.n_samples):
+        question = self.asked.question
+        n_all = question.n_questions if question.is_first(order) else 0
+        for row in announced(order.n_samples, n_all):
             here = slice(order.indptr[row], order.indptr[row + 1])
             weight = weights[codes[order.sample_of(row)]]
             for sample, value in zip(

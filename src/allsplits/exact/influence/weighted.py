@@ -42,6 +42,9 @@ Codes = NDArray[np.int32]
 #: Where no more sets of k can vote they are counted one by one, with so many states.
 _FEW_SETS, _STATES_OF_FEW = 10_000_000, 1 << 19
 
+#: Seconds for each candidate of a list, roughly.
+_EACH_RANK = 2e-5
+
 
 class WeightedLists(NamedTuple):
     """Lists that are valued one by one.
@@ -97,7 +100,11 @@ class _Votes:
 
     @property
     def seconds(self) -> float:
-        return sum(vote.seconds for vote in self.votes)
+        """Deep lists take longer than the near neighbours of most laws."""
+        return sum(
+            max(vote.seconds, _EACH_RANK * vote.depth * vote.question.n_questions)
+            for vote in self.votes
+        )
 
 
 def weighted_vote_lists(asked: Asked) -> WeightedLists:

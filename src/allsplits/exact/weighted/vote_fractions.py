@@ -6,6 +6,7 @@ Slow and simple; `max_states` keeps it from running away.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -22,13 +23,14 @@ from allsplits.exact.answer import (
     answer_from_fractions,
 )
 from allsplits.exact.laws.class_counts.weights import component_weights
+from allsplits.exact.laws.episodes.fractions import support_sets
 from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.masses import size_shares
 from allsplits.exact.question import Question, class_weights
 from allsplits.exact.weighted.equal import check_states, weights_of
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
 from allsplits.orders import NeighborOrder
-from allsplits.splits import BernoulliLaw
+from allsplits.splits import BernoulliLaw, EpisodeLaw
 
 Counts = tuple[int, ...]
 Weight = Fraction | None
@@ -55,6 +57,9 @@ def component_fractions(question: Question, law: Any) -> list[list[Fraction]]:
     """What a sample of each class counts in the score, for each component of the law."""
     if isinstance(law, BernoulliLaw):
         return [class_weights(question)]
+    if isinstance(law, EpisodeLaw):
+        # The classes of an episode count equally, so does every class in the end.
+        return [class_weights(replace(question, balanced=True))]
     return [
         [
             component.weight * weight
@@ -69,7 +74,7 @@ def component_fractions(question: Question, law: Any) -> list[list[Fraction]]:
 
 
 def solve_vote_fractions(question: Question) -> Solver:
-    """exact=True for weighted votes under one law, of fixed size or of class counts."""
+    """exact=True for weighted votes under one law."""
     counted = component_fractions(question, question.columns[0].law)
     codes = question.codes.tolist()
     asked = codes[question.asked]
@@ -112,10 +117,15 @@ def _shares(
 ) -> list[Fraction]:
     """What every class gets of one sample, each component of the law as it counts."""
     law, weights = column.law, [line[own] for line in counted]
-    if law.kind == "class counts":
+    if law.kind in ("class counts", "episodes"):
         sizes = list(law.class_sizes)
         sizes[own] -= 0 if question.outside else 1
+    if law.kind == "class counts":
         draws = [draw_counts(sizes, component.train) for component in law.components]
+    elif isinstance(law, EpisodeLaw):
+        trains = list(support_sets(law, own))
+        draws = [draw_counts(sizes, train) for train in trains]
+        weights = [weights[0] / len(trains)] * len(trains)
     else:
         draws = [draw_sets(law.n_candidates, size_shares(column))]
         weights = [sum(weights, Fraction(0))]

@@ -51,7 +51,7 @@ _EXACT_STEPS, _GRID_STEPS = 32.0, 256.0
 #: Tie groups that can come in more ways are left unknown.
 _MOST_PREFIXES = 50_000.0
 #: What a long run is told.
-_CHEAPER = "fewer neighbours, fewer samples, a smaller max_states or weights='uniform'"
+CHEAPER = "fewer neighbours, fewer samples, a smaller max_states or weights='uniform'"
 
 
 def _batches(ks: Sequence[int]) -> list[list[int]]:
@@ -103,11 +103,16 @@ class WeightedVote:
 
     def bounds(self, order: NeighborOrder, n_threads: int) -> Floats:
         """Lower and upper bounds of P(right): (rows, bound, component, column)."""
+        return self.enclosed(order, n_threads)[:, :, 0]
+
+    def enclosed(self, order: NeighborOrder, n_threads: int) -> Floats:
+        """The same of every class if values of samples are wanted; the class is the third axis."""
         rows, same = self._distinct_rows(order)
-        out = np.empty((order.n_samples, 2, self.law.n_components, len(self.ks)))
+        n_classes = self.question.n_classes if self.question.want_samples else 1
+        out = np.empty((order.n_samples, 2, n_classes, self.law.n_components, len(self.ks)))
         for batch in _batches(self.ks):
             found = self._bounds(rows, [self.ks[c] for c in batch], n_threads, 0.0)
-            out[..., batch] = found[same][:, :, 0]
+            out[..., batch] = found[same]
         return out
 
     def _distinct_rows(self, order: NeighborOrder) -> tuple[WeightedRows, NDArray[np.intp]]:
@@ -202,7 +207,7 @@ class WeightedVote:
         if found.is_open.any():
             map_timed_rows(
                 partial(run, kernel=bound_rows), n_rows, n_threads,
-                scale=scale, cheaper=_CHEAPER, smallest=4,
+                scale=scale, cheaper=CHEAPER, smallest=4,
             )  # fmt: skip
         # Votes that were not seen may go to anybody.
         found.won[:, 1] += np.maximum(1 - found.visited, 0)[:, None]
@@ -295,4 +300,4 @@ def _of_one_law(question: Question) -> Solver:
         return Answer(scores, doubt + vote.rounding(), standard_error=np.sqrt(noise))
 
     total = FromRows(question, finish, width=vote.width)
-    return Solver(vote.depth, vote, total, vote.seconds, _CHEAPER)
+    return Solver(vote.depth, vote, total, vote.seconds, CHEAPER)
