@@ -19,7 +19,7 @@ MAIN_TESTS := tests/oracle/test_oracle.py tests/oracle/test_fixed_size.py \
 # (make's own functions would take a path with spaces for several.)
 export ALLSPLITS_DATA ?= $(shell cd ../shared/data 2>/dev/null && pwd)
 
-.PHONY: demo test lint types imports bench studies clean dist package wheel-is-there lowest
+.PHONY: demo test lint types imports bench docs studies clean package wheel-is-there lowest lowest-versions dist
 
 demo: $(READY)
 	$(BIN)/allsplits demo build/demo
@@ -37,6 +37,10 @@ types: $(READY)
 imports: $(READY)
 	$(BIN)/lint-imports
 
+docs: $(READY)
+	$(BIN)/python docs/make_site.py
+	@echo "The site is in build/site: open build/site/index.html"
+
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
@@ -45,7 +49,7 @@ bench: $(READY)
 dist: package
 	rm -rf build/clean
 	$(MAKE) VENV=build/clean INSTALL="$$(echo dist/*.whl)" wheel-is-there test
-	$(MAKE) lowest
+	$(MAKE) lowest-versions lowest
 
 # Sdist, the wheel that is built from it, and a check of what is in them and what they say.
 package: build/tools/.ready
@@ -55,13 +59,15 @@ package: build/tools/.ready
 	$(TOOLS)/python .ci/check_package.py
 
 # Old packages find fault with each other, and their own checks warn: warnings are shown, and no errors.
-lowest: build/tools/.ready
+lowest:
+	$(LOWEST)/bin/python -m pytest -n 2 -W default $(MAIN_TESTS)
+
+lowest-versions: build/tools/.ready
 	rm -rf $(LOWEST)
 	$(TOOLS)/uv venv --quiet --python 3.11 $(LOWEST)
 	$(TOOLS)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct -r pyproject.toml --extra test
 	$(TOOLS)/uv pip install --quiet --python $(LOWEST) --no-deps dist/*.whl
 	$(TOOLS)/uv pip list --python $(LOWEST)
-	$(LOWEST)/bin/python -m pytest -n 2 -W default $(MAIN_TESTS)
 
 # The environment has the wheel, and tests that start in this folder import it from there.
 wheel-is-there: $(READY)

@@ -11,6 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from allsplits import ActiveLearner, FixedSize, evaluate
 from allsplits.labelling._accuracy import accuracy_of, clopper_pearson, judge_labels
 from allsplits.labelling._answer import Answer
+from allsplits.labelling._changes import most_changed
 from allsplits.labelling._checks import Checks
 from allsplits.labelling._forecast import (
     FEWEST_CHECKS,
@@ -158,6 +159,47 @@ def test_a_forecast_is_between_its_ends_and_waits_for_checks():
     assert 0 <= found.gain <= found.high <= 1
     more = accuracy_of(judged, learner.labelled_, list(range(120)))
     assert forecast(learner, more, list(range(120))).high < found.high + 1e-12
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_what_the_last_labels_have_changed(metric):
+    """Counted with scikit-learn, over all samples without a label."""
+    X, y = points(300, seed=5)
+    given = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2)) if metric == "precomputed" else X
+    learner = ActiveLearner([3], metric=metric, random_state=0).fit(given)
+    first, last = np.arange(0, 60), np.arange(200, 230)
+    learner.teach(last, y[last]).teach(first, y[first])  # in this order
+    pool = learner.pool_
+    predicted = [
+        KNeighborsClassifier(3).fit(X[rows], y[rows]).predict(X[pool])
+        for rows in (np.r_[first, last], last)
+    ]
+    share = np.mean(predicted[0] != predicted[1])
+    assert 0 < share < 0.5
+    assert most_changed(learner, 30) < 0.1
+    learner.undo()
+    assert most_changed(learner, 30) == 1  # nothing was known before
+    learner.teach(np.arange(100, 130), y[100:130])
+    predicted = [
+        KNeighborsClassifier(3).fit(X[rows], y[rows]).predict(X[learner.pool_])
+        for rows in (np.r_[last, 100:130], last)
+    ]
+    assert most_changed(learner, 30) == np.mean(predicted[0] != predicted[1]) > 0
+
+
+def test_a_large_pool_is_drawn_from_and_the_share_is_an_upper_end(monkeypatch):
+    X, y = points(300, seed=5)
+    learner = ActiveLearner([3], random_state=0).fit(X)
+    learner.teach(np.arange(40), y[:40]).teach(np.arange(40, 70), y[40:70])
+    whole = most_changed(learner, 30)
+    monkeypatch.setattr("allsplits.labelling._changes._MOST_DRAWN", 100)
+    assert most_changed(learner, 30) > whole
+
+
+def test_a_small_pool_says_nothing():
+    X, y = points(120)
+    learner = ActiveLearner([3], random_state=0).fit(X, np.where(np.arange(120) < 80, y, np.nan))
+    assert most_changed(learner, 30) == 1
 
 
 def test_verdicts():
