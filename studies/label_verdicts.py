@@ -164,8 +164,8 @@ image more or less in a column is nothing.
   images (about {s["n_expected"]} are expected to be wrong in the 70,000), and
   {s["n_listed"]} of the {s["n_rejected"]} are on it.
 - Of our first {s["first"]} test images people were asked about {s["asked_first"]}. The picture
-  shows the first {SHOWN} of the others: {s["stranger"]} come before the median of the {s["n_rejected"]}. Nobody has
-  judged them, and most look rightly labelled to us: odd digits, not errors.
+  shows the first {SHOWN} of the others: {s["stranger"]} come before the median of the
+  {s["n_rejected"]}. Nobody has judged them, and most look rightly labelled to us: odd digits, not errors.
 
 ## How fair this is
 - The 100 were picked by cleanlab with the probabilities of a convolutional network trained on
