@@ -165,7 +165,8 @@ image more or less in a column is nothing.
   {s["n_listed"]} of the {s["n_rejected"]} are on it.
 - Of our first {s["first"]} test images people were asked about {s["asked_first"]}. The picture
   shows the first {SHOWN} of the others: {s["stranger"]} come before the median of the
-  {s["n_rejected"]}. Nobody has judged them, and most look rightly labelled to us: odd digits, not errors.
+  {s["n_rejected"]}. Nobody has judged them, and most look rightly labelled to us: odd digits, not
+  errors.
 
 ## How fair this is
 - The 100 were picked by cleanlab with the probabilities of a convolutional network trained on
@@ -200,8 +201,8 @@ Our order asks who is near, over all ways of learning from a fifth of the images
 from allsplits import find_label_errors
 
 small = images.reshape(-1, 14, 2, 14, 2).mean(axis=(2, 4)).reshape(70_000, 196)
-found = find_label_errors(small, labels)                        # training images have a say, too
-found.doubt[is_test].argsort()[::-1][:100]                      # the first hundred test images
+found = find_label_errors(small, labels)  # training images have a say, too
+found.doubt[is_test].argsort()[::-1][:100]  # the first hundred test images
 ```
 
 {s["table"]}
