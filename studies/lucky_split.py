@@ -374,11 +374,11 @@ from aeon.distances import dtw_pairwise_distance
 from sklearn.neighbors import KNeighborsClassifier
 from allsplits import ClassCounts, evaluate
 
-distances = dtw_pairwise_distance(series)              # n × n; any distance will do
+distances = dtw_pairwise_distance(series)  # n × n; any distance will do
 counts = {{c: sum(y_train == c) for c in set(y_train)}}  # as in the training set
 nearest = KNeighborsClassifier(1, metric="precomputed")
 found = evaluate(nearest, distances, y, cv=ClassCounts(counts))
-found.score, found.split_std                           # over all splits; what one split is off by
+found.score, found.split_std  # over all splits; what one split is off by
 ```
 
 `audit_split` does the same for a split of yours ([guide](../report.md#was-this-split-lucky)).
