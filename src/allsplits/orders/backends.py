@@ -54,7 +54,7 @@ def prepare_search(X: Any, metric: Metric, depth: int, backend: str, n_threads: 
             f"backend must be 'auto' or 'dask' for a dask collection; got {backend!r}"
         )
     if backend == "exact":
-        return exact_search(np.asarray(X, dtype=np.float64), metric, depth, n_threads)
+        return exact_search(X, metric, depth, n_threads)
     if not metric.is_euclidean:
         raise UnsupportedError(
             f"backend {backend!r} knows the metrics 'euclidean', 'sqeuclidean', 'cosine' (without "
@@ -68,7 +68,7 @@ def prepare_search(X: Any, metric: Metric, depth: int, backend: str, n_threads: 
     if backend == "faiss":
         from allsplits.orders.proposers.faiss import faiss_search
 
-        return faiss_search(np.asarray(X, dtype=np.float64), metric, depth, n_threads)
+        return faiss_search(X, metric, depth, n_threads)
     from allsplits.orders.proposers.torch import TorchSearch
 
     return TorchSearch(X, metric, depth, n_threads, "cpu" if backend == "torch:cpu" else "cuda")

@@ -9,19 +9,15 @@ past the candidates are computed in full. So the order does not depend on who pr
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from allsplits.orders.full_rows import ENTRIES_PER_BLOCK, FullRowSearch
-from allsplits.orders.kernel_types import Places
 from allsplits.orders.order import NeighborOrder, pack_rows, replace_rows
+from allsplits.orders.points import Points
 from allsplits.orders.proposers.proposer import Proposer
 from allsplits.orders.protocol import Search
-from allsplits.orders.verify import rerank
 
 #: Query-reference pairs per block of a candidate search: a second or two of work.
 _PAIRS_PER_BLOCK = 1 << 30
-
-Array = NDArray[np.float64]
 
 
 class CandidateSearch(Search):
@@ -32,7 +28,7 @@ class CandidateSearch(Search):
 
     def __init__(
         self,
-        points: Array,
+        points: Points,
         depth: int,
         n_threads: int,
         full: FullRowSearch,
@@ -56,15 +52,14 @@ class CandidateSearch(Search):
         """Neighbours of the samples start to stop."""
         n_candidates = min(self.depth + 1 + self.spare, self.n_samples)
         items, beyond = self.proposer.propose(start, stop, n_candidates)
-        places = Places(self.points, self.points[start:stop], start)
-        rows = rerank(places, items, beyond, self.depth, self.full.ties, self.n_threads)
+        rows = self.points.rerank(start, items, beyond, self.depth, self.full.ties, self.n_threads)
         failed = np.flatnonzero(rows.lengths < 0)
         if self.others and len(failed) > 0.1 * len(items):
             self.proposer = self.others.pop(0)()
             return self.order(start, stop)
         if len(failed) > 0.02 * len(items):
             # Heavy ties: ask for more from now on. What is found does not depend on it.
-            self.spare = min(2 * self.spare, max(self.depth, 32))
+            self.spare = max(self.depth, 32)
         order = pack_rows(rows, self.full.transform, self.depth, self.n_samples - 1, start)
         order = replace_rows(order, failed, self.full.orders_of(failed + start))
         return order.found_by(self.name, redone_rows=len(failed))

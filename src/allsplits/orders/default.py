@@ -7,7 +7,8 @@ all other metrics: full rows of distances, block by block.
 """
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,32 +17,34 @@ from allsplits.orders.candidates import CandidateSearch
 from allsplits.orders.full_rows import ENTRIES_PER_BLOCK, FullRowSearch
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
+from allsplits.orders.points import Points
 from allsplits.orders.proposers.products import ProductProposer
 from allsplits.orders.proposers.proposer import Proposer
 from allsplits.orders.proposers.tree import TREE_FEATURES, NearestProposer
 from allsplits.orders.protocol import Search
-from allsplits.orders.verify import squared_rows
 
 Array = NDArray[np.float64]
 
 
-def exact_search(X: Array, metric: Metric, depth: int, n_threads: int) -> Search:
+def exact_search(X: NDArray[Any], metric: Metric, depth: int, n_threads: int) -> Search:
     """Prepare the search that fits the metric and the depth."""
     if not metric.squares_fit(X):
+        X = np.asarray(X, dtype=np.float64)
         return FullRowSearch(_metric_rows(X, metric, n_threads), len(X), depth, n_threads)
-    points = np.ascontiguousarray(metric.euclidean_points(X), dtype=np.float64)
-    full = full_euclidean_rows(points, metric, depth, n_threads)
-    if _full_rows_are_cheaper(len(points), points.shape[1], depth):
+    points = Points(X, metric)
+    full = full_euclidean_rows(points, depth, n_threads)
+    if _full_rows_are_cheaper(*points.shape, depth):
         return full
-    proposers: list[Callable[[], Proposer]] = [partial(NearestProposer, points, n_threads)]
+    proposers: list[Callable[[], Proposer]] = [lambda: NearestProposer(points[:], n_threads)]
     if points.shape[1] > TREE_FEATURES:
         proposers.insert(0, partial(ProductProposer, points, n_threads))
     return CandidateSearch(points, depth, n_threads, full, proposers)
 
 
-def full_euclidean_rows(points: Array, metric: Metric, depth: int, n_threads: int) -> FullRowSearch:
-    """Complete rows of squared distances by differences between `metric.euclidean_points`."""
-    rows = _direct_rows(points, n_threads)
+def full_euclidean_rows(points: Points, depth: int, n_threads: int) -> FullRowSearch:
+    """Complete rows of squared distances by differences."""
+    rows = partial(points.squared_rows, n_threads=n_threads)
+    metric = points.metric
     return FullRowSearch(
         rows, len(points), depth, n_threads, metric.from_squared, metric.squared_ties
     )
@@ -59,20 +62,6 @@ def _full_rows_are_cheaper(n_samples: int, n_features: int, depth: int) -> bool:
     proposing = n_samples * (2 + n_features / 20) + 4e6 / n_samples
     verifying = depth * (60 + n_features)
     return full < proposing + verifying
-
-
-def _direct_rows(points: Array, n_threads: int) -> Callable[[NDArray[np.intp]], Array]:
-    @cache
-    def transposed() -> Array:
-        """Made when somebody asks: most candidate searches never need a complete row."""
-        return np.ascontiguousarray(points.T)
-
-    def rows(numbers: NDArray[np.intp]) -> Array:
-        everybody = len(numbers) == len(points)
-        queries = points if everybody else points[numbers]
-        return squared_rows(queries, transposed(), n_threads, symmetric=everybody)
-
-    return rows
 
 
 def _metric_rows(X: Array, metric: Metric, n_threads: int) -> Callable[[NDArray[np.intp]], Array]:

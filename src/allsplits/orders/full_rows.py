@@ -34,7 +34,7 @@ class FullRowSearch(Search):
     ties: Ties = Ties()  # noqa: RUF009 - it cannot change
 
     def __post_init__(self) -> None:
-        self.rows_per_block = max(16, ENTRIES_PER_BLOCK // self.n_samples)
+        self.rows_per_block = max(4, ENTRIES_PER_BLOCK // self.n_samples)
 
     def order(self, start: int, stop: int) -> NeighborOrder:
         """Neighbours of the samples start to stop."""

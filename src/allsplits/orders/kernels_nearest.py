@@ -55,7 +55,7 @@ def _guess(low, n_low, high, n_high, wanted):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _find_limit(words, least, most, limit):
+def find_limit(words, least, most, limit):
     """(limit, how many words are within): from `least` to `most`, by trying `limit` first.
 
     All finite words if there are fewer than `least`; as few as can be if equal words make the count
@@ -145,7 +145,7 @@ def select_rows(columns, words, rows, start, stop, depth, most, ties):
     chosen, ranks, _ = ranking
     limit = words[start, words.shape[1] // 2]
     for i in range(start, stop):
-        limit, count = _find_limit(words[i], depth + 1, most, limit)
+        limit, count = find_limit(words[i], depth + 1, most, limit)
         rows.lengths[i] = -count
         if count > room:
             continue

@@ -1,61 +1,152 @@
-"""Compiled loops of the selection among scores: minima of groups, then the members of good groups.
+"""Compiled loops of the selection among scores: a product of two blocks of points serves both.
 
-A row of scores is seen as stripes of `n_groups` columns; a group is one column of each stripe,
-so that minima are taken over vectors. The c smallest scores lie in the c groups with the smallest
-minima, and the c-th smallest minimum is at least the c-th smallest score.
+A score is small where two points are near. Each row has a list of those it has seen whose scores
+are below its limit; a list that is full keeps the nearest, and the limit falls. So whoever is not
+on the list has a score of at least the limit, whatever was seen when.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
+from allsplits.orders.kernels_nearest import find_limit
+
+#: Groups of columns of a tile that are looked at together: hardly any score passes.
+_GROUPS = 64
 #: Fills rows of words that end early; larger than every word.
 _NOBODY = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def group_minima(scores, n_groups, out):
-    """out[i, g] = the smallest score of group g in row i."""
-    per = scores.shape[1] // n_groups
-    for i in range(len(scores)):
-        least = out[i]
-        stripe = scores[i, :n_groups]
-        for g in range(len(least)):
-            least[g] = stripe[g]
-        for r in range(1, per):
-            stripe = scores[i, r * n_groups : (r + 1) * n_groups]
-            for g in range(len(least)):
-                least[g] = stripe[g] if stripe[g] < least[g] else least[g]
+class Lists(NamedTuple):
+    """Lists of consecutive rows.
 
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def collect_below(scores, bits, minima, thresholds, words, complete):
-    """Words (score, column) of all scores up to the row's threshold.
-
-    `bits` are the scores seen as integers. The upper half of a word is the score as an integer of
-    the same order, the lower half the column, so that sorting words sorts by score.
-    ``complete[i]`` tells whether all found room.
+    `words` hold a score, which is not negative, in their upper half and who it belongs to in the
+    lower one, so that sorting words sorts by score; `scores` and `items` are views of the halves,
+    every other entry. A list is shortened when it has `full` entries. Scores that differ by `slack`
+    may belong to equal distances.
     """
-    n_groups = minima.shape[1]
-    per = scores.shape[1] // n_groups
-    good = np.empty(n_groups, np.int32)
-    width = words.shape[1]
+
+    words: NDArray[np.int64]
+    scores: NDArray[np.float32]
+    items: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    full: NDArray[np.int32]
+    limits: NDArray[np.float32]
+    slack: NDArray[np.float32]
+
+    @classmethod
+    def empty(cls, room: int, full: int, slack: NDArray[np.float32]) -> "Lists":
+        """Lists with room for so many, which are full for the first time with a few."""
+        n = len(slack)
+        words = np.empty((n, room), dtype=np.int64)
+        halves = words.view(np.float32), words.view(np.int32)
+        counts = np.zeros(n, dtype=np.int32)
+        fulls = np.full(n, min(room, full), dtype=np.int32)
+        return cls(words, *halves, counts, fulls, np.full(n, np.inf, dtype=np.float32), slack)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _shorten(lists, row, wanted):
+    """Keep the `wanted` nearest and who may be tied with the last, or fewer if all are tied."""
+    words, scores = lists.words[row], lists.scores[row]
+    count, room = lists.counts[row], len(words)
+    if count <= wanted:
+        # More are wanted than when the list was last shortened.
+        lists.full[row] = min(room, wanted + wanted // 2 + 8)
+        return
+    nearest, _ = find_limit(words[:count], wanted, wanted + wanted // 8, words[count // 2])
+    last = np.float32(0.0)
+    for e in range(count):
+        last = max(last, scores[2 * e + 1] if words[e] <= nearest else np.float32(0.0))
+    # A limit never rises: those that it kept out are gone.
+    limit = min(lists.limits[row], last + lists.slack[row])
+    kept = 0
+    for e in range(count):
+        kept += scores[2 * e + 1] < limit
+    if kept > room - room // 8:
+        limit = min(limit, last)
+    kept = 0
+    for e in range(count):
+        word, score = words[e], scores[2 * e + 1]
+        words[kept] = word
+        kept += score < limit
+    lists.counts[row] = kept
+    lists.limits[row] = limit
+    lists.full[row] = min(room, kept + wanted // 2 + 8)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _append(scores, items, counts, row, score, item):
+    """Put an item on the list of a row; how many are there now."""
+    count = counts[row]
+    scores[row, 2 * count + 1] = max(score, np.float32(0.0))
+    items[row, 2 * count] = item
+    counts[row] = count + 1
+    return count + 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _flag_groups(row, limit, of_columns, flags):
+    """Flag the groups in which a score is below the limit of the row or of its column.
+
+    A group is one column of each stripe of the row: that is one comparison of vectors.
+    """
+    for g in range(len(flags)):
+        flags[g] = 0
+    for first in range(0, len(row), len(flags)):
+        stripe = row[first : first + len(flags)]
+        theirs = of_columns[first : first + len(flags)]
+        for g in range(len(stripe)):
+            flags[g] |= np.uint8(stripe[g] < limit) | np.uint8(stripe[g] < theirs[g])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def filter_tile(scores, lists, top, left, both, wanted):
+    """Put whoever passes on the lists of the rows from `top` on.
+
+    The columns are the rows from `left` on; `both` says that a score serves their lists as well.
+    The `wanted` nearest are kept where a list is full.
+    """
+    _, kept, items, counts, full, limits, _ = lists
+    n_columns = scores.shape[1]
+    of_columns = np.full(n_columns, -np.inf, np.float32)
+    if both:
+        of_columns[:] = limits[left : left + n_columns]
+    flags = np.zeros(_GROUPS, np.uint8)
+    eights = flags.view(np.uint64)
+    flagged = np.empty(_GROUPS + 1, np.int64)
     for i in range(len(scores)):
-        n_good = np.int64(0)
-        # Written always and kept sometimes: a branch here would be guessed wrong too often.
-        for g in range(n_groups):
-            good[n_good] = g
-            n_good += minima[i, g] <= thresholds[i]
-        count = np.int64(0)
-        for e in range(n_good):
-            for r in range(per):
-                j = np.int64(r * n_groups + good[e])
-                if scores[i, j] <= thresholds[i]:
-                    if count < width:
-                        rank = np.int64(bits[i, j])
-                        # Negative floats grow downwards as integers.
-                        rank = rank if rank >= 0 else rank ^ np.int64(0x7FFFFFFF)
-                        words[i, count] = (rank << 32) | j
-                    count += 1
-        complete[i] = count <= width
-        for e in range(count, width):
-            words[i, e] = _NOBODY
+        row, limit = top + i, limits[top + i]
+        _flag_groups(scores[i], limit, of_columns, flags)
+        n_flagged = 0
+        for eight in range(len(eights)):
+            # Hardly any is flagged: eight are passed over at a time.
+            if eights[eight] != 0:
+                for g in range(8 * eight, 8 * eight + 8):
+                    flagged[n_flagged] = g
+                    n_flagged += flags[g]
+        for place in range(n_flagged):
+            for j in range(flagged[place], n_columns, _GROUPS):
+                score = scores[i, j]
+                if score < limit:
+                    n_kept = _append(kept, items, counts, row, score, left + j)
+                    if n_kept >= full[row]:
+                        _shorten(lists, row, wanted)
+                        limit = limits[row]
+                if score < of_columns[j]:
+                    n_kept = _append(kept, items, counts, left + j, score, row)
+                    if n_kept >= full[left + j]:
+                        _shorten(lists, left + j, wanted)
+                        of_columns[j] = limits[left + j]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def finish_lists(lists, start, stop, wanted):
+    """Shorten the lists of some rows for the last time; words that are larger than all fill up."""
+    for row in range(start, stop):
+        if lists.counts[row] > wanted:
+            _shorten(lists, row, wanted)
+        for e in range(lists.counts[row], lists.words.shape[1]):
+            lists.words[row, e] = _NOBODY

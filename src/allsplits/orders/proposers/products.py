@@ -1,85 +1,170 @@
-"""Candidates from products in single precision: one matrix product and a selection.
+"""Candidates from products in single precision: tiles of the table of all pairs, each used twice.
 
-For the order of a row, |y|² - 2xy is as good as the distance, and both terms are one product of
-vectors with one more entry. Products in float32 take half the time of float64, and selecting by
-minima of groups (see `kernels_select`) takes less than the heaps that a general search keeps.
+Half the squared distance, |x|²/2 + |y|²/2 - xy, is one product of vectors with two more entries,
+and float32 takes half the time of float64. The product of two blocks of rows serves the lists of
+both (see `kernels_select`), so that half of the pairs is enough: O(n²d/2).
+
+Rows are taken in random order. Then those that a row has seen are a sample of all, and who is not
+among the nearest of a sample, with some to spare, is hardly among the nearest of all: limits fall
+early, and few pairs pass. Where that goes wrong the row cannot be proved, and is searched again.
+
+Memory: the lists, bounded; where they do not find room for all rows at once, tiles serve the rows
+only, and there are n²d products. A table of single precision is kept if it is small.
 """
+
+from contextlib import ExitStack
+from functools import partial
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from allsplits._threads import map_row_ranges
-from allsplits.orders.kernels_select import collect_below, group_minima
-from allsplits.orders.proposers.single import SinglePoints
+from allsplits.orders.kernels_select import Lists, filter_tile, finish_lists
+from allsplits.orders.proposers.single import Rows, SinglePoints
 
-#: Scores that a thread holds at a time: rows of them should stay in its cache.
-_SCORES_PER_THREAD = 1 << 21
-#: Scores that all threads may hold together, whatever n is (1 GiB).
-_MOST_SCORES = 1 << 28
-#: Members of a group: more make fewer minima, and more places to look at afterwards (measured).
-_MOST_STRIPES = 24
-#: Farther than every sample: single-precision points have norms up to 1.
-_FAR = np.float32(1e30)
+#: Bytes of the lists, and of a table in single precision.
+_LIST_BYTES = 160 << 20
+_TABLE_BYTES = 160 << 20
+#: Rows of a block, and of the tiles that it is cut into: scores stay in the cache (measured).
+_MOST_ROWS, _TILE_ROWS = 2048, 512
+#: Blocks that there should be: limits are reviewed after each.
+_FEWEST_BLOCKS = 12
+#: Deviations that a sample may differ from what is expected of it.
+_DEVIATIONS = 3.0
 
 Array = NDArray[np.float64]
+Single = NDArray[np.float32]
+Numbers = NDArray[np.intp]
 
 
 class ProductProposer:
     """Proposes whoever is not certainly farther than the wanted candidates."""
 
-    def __init__(self, points: Array, n_threads: int) -> None:
+    def __init__(self, points: Rows, n_threads: int) -> None:
+        n = len(points)
         self.n_threads = n_threads
-        single = SinglePoints(points)
-        self.rounding, self.scale = single.rounding, single.scale
-        self.squares = np.einsum("ij,ij->i", single.points, single.points, dtype=np.float64)
-        self.queries = np.ones((len(points), points.shape[1] + 1), dtype=np.float32)
-        self.queries[:, :-1] = single.points
-        self.stripes = 0
+        self.single = SinglePoints(points)
+        self.tile = min(_TILE_ROWS, 32 * -(-n // (32 * _FEWEST_BLOCKS)))
+        size = self.tile * max(1, min(_MOST_ROWS, n // _FEWEST_BLOCKS) // self.tile)
+        self.blocks = [slice(first, min(first + size, n)) for first in range(0, n, size)]
+        # Lists name the points by their places in random order.
+        self.numbers = np.random.default_rng(0).permutation(n)
+        self.places = np.argsort(self.numbers)
+        self.table: Single | None = None
+        if 4 * n * (points.shape[1] + 2) <= _TABLE_BYTES:
+            self.table = self._read(self.numbers)
+        self.band = range(0)
+        self.wanted = 0
 
     def propose(self, start: int, stop: int, n_candidates: int) -> tuple[NDArray[np.int32], Array]:
         """Candidates of the rows start to stop, ended by -1, and what all others exceed."""
-        n = len(self.queries)
-        self._lay_out(max(1, min(_MOST_STRIPES, n // (6 * n_candidates))))
-        words = np.empty((stop - start, 2 * n_candidates), dtype=np.int64)
-        reach = np.empty(stop - start)
-        step = max(32, min(256, _SCORES_PER_THREAD // n))
-        step = max(1, min(step, _MOST_SCORES // (n * self.n_threads)))
+        searched = self.band.start <= start and stop <= self.band.stop
+        if n_candidates != self.wanted or not searched:
+            self._search(start, stop, n_candidates)
+        whole = len(self.band) == len(self.numbers)
+        here = self.places[start:stop] if whole else np.arange(start, stop) - self.band.start
+        words = self.lists.words[here]
+        words.sort(axis=1)
+        longest = int(self.lists.counts[here].max())
+        found = words[:, : longest + 1].astype(np.int32)
+        items = np.where(found < 0, -1, self.numbers[found]).astype(np.int32)
+        reach = 2.0 * self.lists.limits[here].astype(np.float64) / self.single.scale**2
+        return items, reach - self.single.rounding[start:stop]
 
-        def search(first: int, last: int) -> None:
-            for low in range(first, last, step):
-                part = slice(low, min(low + step, last))
-                numbers = slice(start + low, start + part.stop)
-                reach[part] = self._nearest(numbers, n_candidates, words[part])
-
+    def _search(self, start: int, stop: int, wanted: int) -> None:
+        """Make the lists of a band of rows from `start` on, of all rows if there is room."""
+        n, room = len(self.numbers), 2 * wanted + 32
+        rows = max(stop - start, _LIST_BYTES // (8 * room))
+        whole = rows >= n
+        self.band = range(n) if whole else range(start, min(start + rows, n))
+        self.wanted = wanted
+        slack = (self.single.rounding * self.single.scale**2).astype(np.float32)
+        own = self.numbers if whole else np.asarray(self.band)
+        self.lists = Lists.empty(room, 2 * _enough(wanted, 1 / len(self.blocks)) + 8, slack[own])
         # One product in each thread; many threads for one small product would wait for each other.
         with threadpool_limits(1, user_api="blas"):
-            map_row_ranges(search, stop - start, self.n_threads, smallest=step)
-        return words.astype(np.int32), reach - self.rounding[start:stop]
+            if whole:
+                self._meet_each_other(wanted)
+            else:
+                self._meet_all(wanted)
 
-    def _lay_out(self, stripes: int) -> None:
-        """Put the references in columns, filled up to whole stripes."""
-        if stripes == self.stripes:
-            return
-        self.stripes = stripes
-        self.n_groups = -(-len(self.queries) // stripes)
-        n_features = self.queries.shape[1] - 1
-        self.columns = np.zeros((n_features + 1, stripes * self.n_groups), dtype=np.float32)
-        np.multiply(self.queries[:, :-1].T, -2, out=self.columns[:-1, : len(self.queries)])
-        self.columns[-1] = _FAR
-        self.columns[-1, : len(self.queries)] = self.squares
+        def finish(first: int, last: int) -> None:
+            finish_lists(self.lists, first, last, wanted)
 
-    def _nearest(self, rows: slice, n_candidates: int, words: NDArray[np.int64]) -> Array:
-        """Fill in sorted words of some rows; how far they reach, nowhere if there was no room."""
-        scores = self.queries[rows] @ self.columns
-        minima = np.empty((len(scores), self.n_groups), dtype=np.float32)
-        group_minima(scores, self.n_groups, minima)
-        kth = np.partition(minima, n_candidates - 1, axis=1)[:, n_candidates - 1]
-        # Whoever may be tied with the last is taken as well.
-        slack = 2 * self.rounding[rows] * self.scale**2
-        thresholds = (kth + slack).astype(np.float32)
-        complete = np.empty(len(scores), dtype=bool)
-        collect_below(scores, scores.view(np.int32), minima, thresholds, words, complete)
-        words.sort(axis=1)
-        reach = (thresholds + self.squares[rows]) / self.scale**2
-        return np.where(complete, reach, -np.inf)
+        map_row_ranges(finish, len(own), self.n_threads)
+
+    def _meet_each_other(self, wanted: int) -> None:
+        """Every block with itself, then with those at a growing distance: each pair once."""
+        m = len(self.blocks)
+        locks = [Lock() for _ in self.blocks]
+
+        def meet(step: int, enough: int, first: int, last: int) -> None:
+            for i in range(first, last):
+                j = (i + step) % m
+                self._meet(self.blocks[i], self.blocks[j], enough, (locks[i], locks[j]))
+
+        for step in range(m // 2 + 1):
+            enough = _enough(wanted, min(1.0, (2 * step + 1) / m))
+            n_pairs = m if 2 * step < m else m // 2
+            map_row_ranges(partial(meet, step, enough), n_pairs, self.n_threads, smallest=1)
+
+    def _meet(self, rows: slice, columns: slice, wanted: int, locks: tuple[Lock, Lock]) -> None:
+        """Two blocks, or one with itself."""
+        same = rows == columns
+        queries, others = self._block(rows), _reversed(self._block(columns))
+        for top in range(0, len(queries), self.tile):
+            for left in range(top if same else 0, len(others), self.tile):
+                scores = queries[top : top + self.tile] @ others[left : left + self.tile].T
+                with ExitStack() as held:
+                    # In one order for all threads, so that none waits for another in a circle.
+                    for lock in sorted(set(locks), key=id):
+                        held.enter_context(lock)
+                    both = not (same and top == left)
+                    at = rows.start + top, columns.start + left
+                    filter_tile(scores, self.lists, *at, both, wanted)
+
+    def _meet_all(self, wanted: int) -> None:
+        """The rows of the band with all blocks."""
+        step = self.tile
+        shares = [block.stop / len(self.numbers) for block in self.blocks]
+
+        def meet(first: int, last: int) -> None:
+            for block, share in zip(self.blocks, shares, strict=True):
+                others, enough = _reversed(self._block(block)), _enough(wanted, share)
+                for top in range(first, last, step):
+                    rows = np.asarray(self.band[top : min(top + step, last)])
+                    queries = self._read(rows)
+                    for left in range(0, len(others), step):
+                        scores = queries @ others[left : left + step].T
+                        filter_tile(scores, self.lists, top, block.start + left, False, enough)
+
+        map_row_ranges(meet, len(self.band), self.n_threads, smallest=step)
+
+    def _block(self, block: slice) -> Single:
+        return self._read(self.numbers[block]) if self.table is None else self.table[block]
+
+    def _read(self, numbers: Numbers) -> Single:
+        """Points with two more entries: half the square, and 1."""
+        if self.table is not None:
+            return self.table[self.places[numbers]]
+        out = np.ones((len(numbers), self.single.given.shape[1] + 2), dtype=np.float32)
+        for low in range(0, len(numbers), _MOST_ROWS):
+            part = numbers[low : low + _MOST_ROWS]
+            out[low : low + _MOST_ROWS, :-2] = self.single[part]
+            out[low : low + _MOST_ROWS, -2] = self.single.halves[part]
+        return out
+
+
+def _reversed(block: Single) -> Single:
+    """What the points of a block are multiplied with: scores are half the squared distances."""
+    others = -block
+    others[:, -2], others[:, -1] = 1, block[:, -2]
+    return others
+
+
+def _enough(wanted: int, share: float) -> int:
+    """How many of a sample hold its share of the wanted ones, almost certainly."""
+    expected = wanted * share
+    return int(min(wanted, np.ceil(expected + _DEVIATIONS * np.sqrt(expected) + 2)))

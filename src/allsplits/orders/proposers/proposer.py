@@ -21,22 +21,21 @@ class Proposer(Protocol):
         ...
 
 
-def largest_norm(points: Array) -> float:
-    """The length of the longest row."""
-    return float(np.sqrt(np.einsum("ij,ij->i", points, points).max()))
+def row_norms(points: Array) -> Array:
+    """The length of each row."""
+    norms: Array = np.sqrt(np.einsum("ij,ij->i", points, points))
+    return norms
 
 
 def expanded_rounding(
-    queries: Array, farthest: float, largest: float, unit: float = UNIT_ROUNDOFF
+    norms: Array, n_features: int, farthest: float, largest: float, unit: float = UNIT_ROUNDOFF
 ) -> Array:
-    """Bound, for each query, the error of squared distances by |x|² + |y|² - 2xy.
+    """Bound, for queries of these norms, the error of squared distances by |x|² + |y|² - 2xy.
 
     Queries and references are centred points, and no reference is farther from the centre than
     `farthest`; `largest` is the largest coordinate before centring; `unit` is the unit roundoff of
     the arithmetic that the centred points are given to.
     """
-    n_features = queries.shape[1]
-    norms = np.sqrt(np.einsum("ij,ij->i", queries, queries))
     # Each of d products and sums rounds once, all below (|x| + |y|)².
     expanded = 4 * (n_features + 4) * unit * (norms + farthest) ** 2
     # Centring moves each coordinate by a rounding of its size.

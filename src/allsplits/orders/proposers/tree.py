@@ -10,7 +10,7 @@ from sklearn.neighbors import KDTree, NearestNeighbors
 from threadpoolctl import threadpool_limits
 
 from allsplits._threads import map_row_ranges, thread_count
-from allsplits.orders.proposers.proposer import expanded_rounding, largest_norm
+from allsplits.orders.proposers.proposer import expanded_rounding, row_norms
 
 #: Up to this many features a k-d tree beats comparing with everybody (measured).
 TREE_FEATURES = 5
@@ -29,7 +29,7 @@ class NearestProposer:
         # Centring keeps the norms, and with them the error of the expanded formula, small.
         self.centre = points.mean(axis=0)
         self.centred = points - self.centre
-        self.farthest = largest_norm(self.centred)
+        self.farthest = float(row_norms(self.centred).max())
         tree = points.shape[1] <= TREE_FEATURES and len(points) > 2000
         self.tree = KDTree(self.centred, leaf_size=30) if tree else None
         if not tree:
@@ -45,11 +45,15 @@ class NearestProposer:
         centred = queries - self.centre
         items, last = self._ask(centred, n_candidates)
         largest = max(self.largest, np.abs(queries).max())
-        return items, last - expanded_rounding(centred, self.farthest, largest)
+        return items, last - self._bound(centred, largest)
 
     @cached_property
     def _rounding(self) -> Array:
-        return expanded_rounding(self.centred, self.farthest, self.largest)
+        return self._bound(self.centred, self.largest)
+
+    def _bound(self, centred: Array, largest: float) -> Array:
+        n_features = centred.shape[1]
+        return expanded_rounding(row_norms(centred), n_features, self.farthest, largest)
 
     def _ask(self, centred: Array, n_candidates: int) -> tuple[Items, Array]:
         """Candidates, and the squared distance of the last."""

@@ -1,0 +1,123 @@
+"""Samples as points of Euclidean geometry, held in their own type and read in float64.
+
+A large table of small numbers, such as a mapped file of float32, is never copied as a whole:
+whoever needs rows in float64 gets them block by block, and candidates are verified a bounded number
+at a time. What is float64 in contiguous rows is used where it is; small tables are converted
+once.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits.orders.kernel_types import Places, SortedRows, Ties
+from allsplits.orders.metric import Metric
+from allsplits.orders.verify import rerank, squared_rows
+
+#: Entries of a converted copy that may be held, and of rows that are read at a time (64 MiB).
+_HELD_ENTRIES = 1 << 23
+_READ_ENTRIES = 1 << 22
+
+Array = NDArray[np.float64]
+
+
+class Points:
+    """Points whose Euclidean order is the metric's order of the samples X.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Number of points and of coordinates, which may differ from the features of X.
+    held : ndarray or None
+        All of them in float64, where that is no large copy.
+    """
+
+    def __init__(self, X: NDArray[Any], metric: Metric) -> None:
+        self.X, self.metric = X, metric
+        self.held: Array | None = None
+        as_it_is = X.dtype == np.float64 and X.flags.c_contiguous and not metric.of_directions
+        if as_it_is or X.size <= _HELD_ENTRIES:
+            self.held = self._converted(X)
+        self.shape: tuple[int, int] = (len(X), self[:1].shape[1])
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __getitem__(self, numbers: slice | NDArray[np.intp]) -> Array:
+        """Rows in float64."""
+        return self._converted(self.X[numbers]) if self.held is None else self.held[numbers]
+
+    def _converted(self, rows: NDArray[Any]) -> Array:
+        found = self.metric.euclidean_points(rows.astype(np.float64, copy=False))
+        return np.ascontiguousarray(found)
+
+    def blocks(self) -> list[slice]:
+        """Ranges of rows that can be read at a time."""
+        step = max(1, _READ_ENTRIES // self.shape[1])
+        return [slice(start, start + step) for start in range(0, len(self), step)]
+
+    def squared_rows(self, numbers: NDArray[np.intp], n_threads: int) -> Array:
+        """Squared distances of the points with these numbers to all, by differences."""
+        everybody = len(numbers) == len(self)
+        if self.held is not None and self.held.size <= _HELD_ENTRIES:
+            queries = self.held if everybody else self.held[numbers]
+            return squared_rows(queries, self._transposed, n_threads, symmetric=everybody)
+        queries = self[numbers]
+        parts = (np.ascontiguousarray(self[block].T) for block in self.blocks())
+        return np.concatenate([squared_rows(queries, part, n_threads) for part in parts], axis=1)
+
+    @cached_property
+    def _transposed(self) -> Array:
+        """Made when somebody asks: most candidate searches never need a complete row."""
+        return np.ascontiguousarray(self[:].T)
+
+    def rerank(
+        self, start: int, items: NDArray[np.int32], beyond: Array, depth: int, ties: Ties,
+        n_threads: int,
+    ) -> SortedRows:  # fmt: skip
+        """Candidates of consecutive points, sorted by their true squared distances.
+
+        As `verify.rerank`, for the points from `start` on.
+        """
+        if self.held is not None:
+            places = Places(self.held, self.held[start : start + len(items)], start)
+            return rerank(places, items, beyond, depth, ties, n_threads)
+        rows = SortedRows.of(items)
+        step = max(1, _READ_ENTRIES // (self.shape[1] * items.shape[1]))
+        for low in range(0, len(items), step):
+            part = slice(low, low + step)
+            found = self._rerank_few(start + low, items[part], beyond[part], depth, ties, n_threads)
+            for whole, some in zip(rows, found, strict=True):
+                whole[part] = some
+        return rows
+
+    def _rerank_few(
+        self, start: int, items: NDArray[np.int32], beyond: Array, depth: int, ties: Ties,
+        n_threads: int,
+    ) -> SortedRows:  # fmt: skip
+        """The same for so few that their candidates are read together."""
+        own = np.arange(start, start + len(items))
+        used = np.unique(np.concatenate([items.ravel(), own]))
+        used = used[used >= 0]
+        # One point that nobody names: a row that names all others of these few has not named all.
+        points = self[np.append(used, used[0])]
+        here = np.where(items < 0, -1, np.searchsorted(used, items)).astype(np.int32)
+        self_places = np.searchsorted(used, own)
+        _leave_out(here, self_places)
+        places = Places(points, points[self_places])
+        rows = rerank(places, here, beyond, depth, ties, n_threads)
+        # Numbers among the few grow with the numbers of the points: ties are in row order.
+        rows.items[:] = used[rows.items]
+        return rows
+
+
+def _leave_out(items: NDArray[np.int32], numbers: NDArray[np.intp]) -> None:
+    """Put the last item of a row in the place of the row's own number, if that is there."""
+    rows, places = np.nonzero(items == numbers[:, None])
+    last = np.count_nonzero(items >= 0, axis=1)[rows] - 1
+    items[rows, places] = items[rows, last]
+    items[rows, last] = -1
