@@ -51,6 +51,18 @@ def beside_the_evaluation() -> list[Result]:
     return results
 
 
+def of_weighted_votes() -> list[Result]:
+    """Every list of neighbours is valued on its own: as many evaluations as rows are deep."""
+    name, X, y = letters()
+    weighted, few, of_few = KNeighborsClassifier(3, weights="distance"), X[:300], y[:300]
+    rivals = [
+        partial(work, weighted, few, of_few, cv=HOLDOUT) for work in (sample_values, evaluate)
+    ]
+    ours, plain = interleaved(rivals, repeats=2)
+    what = f"{name}, 300 rows, k = 3, weights='distance': influence / evaluate"
+    return [Result(what, ours, plain)]
+
+
 def beside_the_search(X: np.ndarray, y: np.ndarray, name: str) -> list[Result]:
     depth = needed_depth(len(X), int(0.8 * len(X)), 5)
     ours, search = interleaved(
@@ -112,6 +124,7 @@ def measure() -> list[Result]:
     name, X, y = mnist()
     return [
         *beside_the_evaluation(),
+        *of_weighted_votes(),
         *beside_the_search(X, y, name),
         *suspects_beside_the_search(),
         *complete_orders(X, y, name),

@@ -8,16 +8,29 @@ from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-__all__ = ["environment", "load", "markdown_table", "save_figure", "write_page"]
+import allsplits
+
+__all__ = [
+    "DEMOS",
+    "environment",
+    "load",
+    "markdown_table",
+    "save_figure",
+    "write_demo",
+    "write_page",
+]
 
 FOLDER = Path(__file__).parent
+#: Pages of the demonstrations, with their pictures.
+DEMOS = FOLDER.parent / "docs" / "demos"
 
 
 def environment() -> str:
     """Versions that the numbers were made with."""
-    names = ("allsplits", "scikit-learn", "numpy", "scipy", "numba")
+    names = ("scikit-learn", "numpy", "scipy", "numba")
     packages = ", ".join(f"{name} {version(name)}" for name in names)
-    return f"Python {platform.python_version()}, {packages}, {os.cpu_count()} cores"
+    own = f"allsplits {allsplits.__version__}"
+    return f"Python {platform.python_version()}, {own}, {packages}, {os.cpu_count()} cores"
 
 
 def load() -> str:
@@ -41,5 +54,10 @@ def write_page(name: str, page: str) -> None:
     (FOLDER / f"{name}.md").write_text(page.rstrip() + "\n", encoding="utf-8")
 
 
-def save_figure(figure, name: str) -> None:
-    figure.savefig(FOLDER / f"{name}.png", dpi=90, bbox_inches="tight")
+def write_demo(name: str, page: str) -> None:
+    """The short page of a demonstration, beside its picture."""
+    (DEMOS / f"{name}.md").write_text(page.rstrip() + "\n", encoding="utf-8")
+
+
+def save_figure(figure, name: str, folder: Path = FOLDER) -> None:
+    figure.savefig(folder / f"{name}.png", dpi=90, bbox_inches="tight")

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import allsplits
+
 TESTS = Path(__file__).parent
 if str(TESTS) not in sys.path:
     sys.path.insert(0, str(TESTS))
@@ -23,6 +25,11 @@ os.environ["PYTHONUTF8"] = "1"  # of the processes that tests start
 settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_report_header() -> str:
+    """Which package is tested: this source, or the wheel that is installed."""
+    return f"allsplits {allsplits.__version__}, {Path(allsplits.__file__).parent}"
 
 
 @pytest.fixture

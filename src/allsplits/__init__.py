@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from allsplits.splits import FixedSize as FixedSize
     from allsplits.values import *  # noqa: F403
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 #: The public names, by the room that they are loaded from.
 _OFFERED = {

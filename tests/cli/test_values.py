@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.model_selection import LeavePGroupsOut
+from sklearn.model_selection import LeavePGroupsOut, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import sample_values
@@ -45,6 +45,15 @@ def test_values_as_json(iris):
     assert document["values"] == pytest.approx(found.values.tolist(), abs=1e-15)
     assert [line["row"] for line in document["worst"]] == found.worst(5).tolist()
     assert document["method"] == "banzhaf"
+
+
+def test_values_of_weighted_votes(iris):
+    arguments = ("-t", "species", "-k", "2", "--weights", "distance", "--cv", "holdout:0.1")
+    document = json.loads(run("values", iris, *arguments, "--json").out)
+    knn = KNeighborsClassifier(2, weights="distance")
+    found = sample_values(knn, X, Y, cv=ShuffleSplit(test_size=0.1))
+    assert document["values"] == pytest.approx(found.values.tolist(), abs=1e-12)
+    assert document["error_bound"] == found.error_bound
 
 
 def test_values_of_groups(tmp_path):

@@ -154,6 +154,18 @@ def test_episodes(points, ties):
 
 
 @every_tie
+@pytest.mark.parametrize("points", ["duplicates", "heavy ties"])
+def test_more_voters_in_episodes(points, ties):
+    """Two shots of two classes of three; everybody votes with k = 4."""
+    data = dataset(points, "4 classes")
+    nine = data._replace(X=np.vstack([data.X, data.X[:1] + 1]), y=np.array(list("zxyzyxzyx")))
+    law = oracle.episodes(nine.labels, 2, 2)
+    for k in (2, 3, 4):
+        check(nine, Episodes(2, 2), law, k, n_classes=2, **ties)
+    check(data, Episodes(3, 1), oracle.episodes(data.labels, 3, 1), 2, n_classes=3, **ties)
+
+
+@every_tie
 @every_case
 def test_recall_of_each_class(labels, cv, enumeration, ties):
     data = dataset("heavy ties", labels)

@@ -312,6 +312,20 @@ def test_soft_shapley_of_questions_from_outside(points, distance_ties):
         check(expected, KNeighborsClassifier(k), data.X[:n], data.y[:n], **options)
 
 
+@every_distance_tie
+def test_squared_errors_of_questions_from_outside(distance_ties):
+    """Without neighbours the mean of the five who answer is predicted."""
+    data, n = dataset("heavy ties", "3 classes"), 5
+    targets, candidates = (3, -1, 4, 1, -5, 9, 2, 6), list(range(5))
+    tests = {"X_test": data.X[n:], "y_test": targets[n:], "distance_ties": distance_ties}
+    utility = SquaredError(
+        data.distances, targets, 2, candidates=lambda i: candidates, distance_ties=distance_ties
+    )
+    for method, share in (("shapley", shapley_share), ("banzhaf", banzhaf_share)):
+        expected = semivalues(utility, lambda i: candidates, range(n, N), n, share)
+        check(expected, KNeighborsRegressor(2), data.X[:n], targets[:n], method=method, **tests)
+
+
 def test_questions_from_outside_under_class_counts():
     X, y = [[0], [1], [2], [3], [5]], [0, 1, 0, 1, 1]
     X_test, y_test = [[1], [4]], [1, 0]

@@ -1,18 +1,21 @@
 """Weighted votes against the enumeration of every split."""
 
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import ClassCounts, evaluate, learning_curve, validation_curve
+from allsplits import Bernoulli, ClassCounts, Episodes, evaluate, learning_curve, validation_curve
 from allsplits.exact.weighted import votes as weighted_votes
 from oracle import enumerate as oracle
 from oracle.checks import check_curve, every_distance_tie, every_tie, ks_to_try, smallest_train
 from oracle.compare import assert_close, assert_matches, assert_matches_exactly, assert_within_bound
 from oracle.datasets import POINTS, dataset
+from oracle.enumerate import Split
 from oracle.laws import CORE_FIXED_SIZE_LAWS, OTHER_FIXED_SIZE_LAWS, name_of
+from oracle.outside import asked, everybody, independent
 from oracle.test_class_counts import CASES
 
 
@@ -244,3 +247,112 @@ def test_the_comparison_fails_on_other_weights():
     found = evaluate(classifier(3, growing), data.X, data.y, cv=CORE_FIXED_SIZE_LAWS[1].cv)
     with pytest.raises(AssertionError):
         assert_matches(found, answer)
+
+
+@every_tie
+@every_weight
+@pytest.mark.parametrize("points", ["duplicates", "heavy ties"])
+def test_independent_draws(points, weights, ties):
+    given, weigh = weights
+    for labels, k, q in (("3 classes", 2, Fraction(2, 3)), ("2 classes", 3, Fraction(1, 4))):
+        data = dataset(points, labels)
+        distances = oracle.given_distances(city_block(data.X))
+        law = oracle.bernoulli(data.n, q, k)
+        answer = oracle.classify(distances, data.labels, law, k, weigh=weigh, **ties)
+        options = {"cv": Bernoulli(q), **ties}
+        found = evaluate(classifier(k, given), data.X, data.y, **options)
+        assert_matches(found, answer, f"k={k}")
+        exact = evaluate(classifier(k, given), data.X, data.y, exact=True, **options)
+        assert_matches_exactly(exact, answer, f"k={k}")
+
+
+@every_weight
+def test_a_curve_under_independent_draws(weights):
+    """Training sets with fewer than k samples are left out, so every k has a law of its own."""
+    given, weigh = weights
+    data, ks, q = dataset("duplicates", "3 classes"), range(1, 8), Fraction(2, 5)
+    distances = oracle.given_distances(city_block(data.X))
+    expected = [
+        oracle.classify(
+            distances, data.labels, oracle.bernoulli(data.n, q, k), k, weigh=weigh
+        ).score
+        for k in ks
+    ]  # fmt: skip
+    options = {"n_neighbors": ks, "cv": Bernoulli(q)}
+    check_curve(validation_curve(classifier(1, given), data.X, data.y, **options), ks, expected)
+    exact = validation_curve(classifier(1, given), data.X, data.y, exact=True, **options)
+    assert list(exact.fractions) == expected
+
+
+@every_weight
+def test_a_fixed_test_set_under_independent_draws(weights):
+    given, weigh = weights
+    data = asked("heavy ties", "3 classes", n=6)
+    distances = oracle.given_distances(city_block(data.points))
+    law = everybody(data, independent(data.n, Fraction(1, 3), 2))
+    answer = oracle.classify(distances, data.labels, law, 2, weigh=weigh)
+    X, y = data.references.X, data.references.y
+    options = {"cv": Bernoulli(Fraction(1, 3)), **data.test_set()}
+    found = evaluate(classifier(2, given), X, y, **options)
+    assert_close(found.score, answer.score, "fixed test set")
+    exact = evaluate(classifier(2, given), X, y, exact=True, **options)
+    assert exact.fraction == answer.score
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+def test_independent_draws_at_every_scale(scale):
+    data, q = dataset("no ties", "3 classes"), Fraction(1, 2)
+    distances = oracle.given_distances(city_block(data.X))
+    law = oracle.bernoulli(data.n, q, 3)
+    answer = oracle.classify(distances, data.labels, law, 3, weigh=oracle.one_over_distance)
+    found = evaluate(classifier(3, "distance"), data.X * scale, data.y, cv=Bernoulli(q))
+    assert_matches(found, answer, f"scale {scale}")
+
+
+@every_tie
+@every_weight
+@pytest.mark.parametrize("points", ["duplicates", "heavy ties"])
+def test_episodes(points, weights, ties):
+    """Classes of an episode count equally; two shots need classes of three samples."""
+    given, weigh = weights
+    data = dataset(points, "3 classes, unbalanced")
+    nine = data._replace(X=np.vstack([data.X, data.X[:1] + 1]), y=np.array(list("zxyzyxzyx")))
+    for some, n_way, k_shot, k in ((data, 2, 1, 2), (nine, 2, 2, 3), (data, 3, 1, 1)):
+        distances = oracle.given_distances(city_block(some.X))
+        law = oracle.episodes(some.labels, n_way, k_shot)
+        answer = oracle.classify(distances, some.labels, law, k, weigh=weigh, **ties)
+        options = {"cv": Episodes(n_way, k_shot), **ties}
+        found = evaluate(classifier(k, given), some.X, some.y, **options)
+        assert_matches(found, answer, f"k={k}")
+        exact = evaluate(classifier(k, given), some.X, some.y, exact=True, **options)
+        assert_matches_exactly(exact, answer, f"k={k}")
+
+
+@every_weight
+def test_a_curve_over_episodes(weights):
+    given, weigh = weights
+    data, ks = dataset("heavy ties", "4 classes"), range(1, 4)
+    distances = oracle.given_distances(city_block(data.X))
+    law = oracle.episodes(data.labels, 3, 1)
+    expected = [oracle.classify(distances, data.labels, law, k, weigh=weigh).score for k in ks]
+    options = {"n_neighbors": ks, "cv": Episodes(3, 1)}
+    check_curve(validation_curve(classifier(1, given), data.X, data.y, **options), ks, expected)
+
+
+@every_weight
+def test_a_fixed_test_set_of_episodes(weights):
+    given, weigh = weights
+    X, y = np.array([[0], [1], [4], [9], [3], [7]]), np.array(list("abcabc"))
+    X_test, y_test = np.array([[2], [5], [8]]), np.array(list("bca"))
+    labels, distances = (*y, *y_test), oracle.given_distances(city_block(np.vstack([X, X_test])))
+    law = [
+        Split(Fraction(1, 2 * 4 * 3), train, (question,))
+        for question in range(6, 9)
+        for train in combinations(range(6), 2)
+        if labels[train[0]] != labels[train[1]] and labels[question] in [labels[i] for i in train]
+    ]
+    answer = oracle.classify(distances, labels, law, 2, weigh=weigh)
+    options = {"cv": Episodes(2, 1), "X_test": X_test, "y_test": y_test}
+    found = evaluate(classifier(2, given), X, y, **options)
+    assert_close(found.score, answer.score, "fixed test set")
+    assert evaluate(classifier(2, given), X, y, exact=True, **options).fraction == answer.score

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import ClassCounts, FixedSize, evaluate
+from allsplits import Bernoulli, ClassCounts, FixedSize, evaluate
 from oracle import enumerate as oracle
 from oracle.checks import every_distance_tie, every_tie
 from oracle.datasets import dataset
@@ -48,6 +48,20 @@ def test_votes_of_fixed_size(points, weights, cv, sizes, ties):
             labels = tuple(data.labels[i] for i in kept)
             expected.append(oracle.classify(distances, labels, law, k, weigh=weigh, **ties).score)
         check(classifier(k, given, data, cv=cv, **ties), expected)
+
+
+@every_weight
+def test_votes_under_independent_draws(weights):
+    given, weigh = weights
+    data, q = dataset("heavy ties", "3 classes"), Fraction(2, 3)
+    whole = oracle.given_distances(city_block(data.X))
+    for k in (2, 3):
+        expected = []
+        for j in range(data.n):
+            distances, kept = rest_of(whole, j)
+            labels, law = tuple(data.labels[i] for i in kept), oracle.bernoulli(data.n - 1, q, k)
+            expected.append(oracle.classify(distances, labels, law, k, weigh=weigh).score)
+        check(classifier(k, given, data, cv=Bernoulli(q)), expected)
 
 
 #: Where a class may vanish, a callable may leave nobody with any weight: see the last test.

@@ -142,7 +142,7 @@ def test_targets(targets):
 def test_a_pair_without_a_formula_says_what_has_one():
     """Weighted votes are asked of every law; each error names what can be done instead."""
     weighted = KNeighborsClassifier(3, weights="distance")
-    for cv in (splitters.LeaveOneGroupOut(), Bernoulli(0.5), Bootstrap()):
+    for cv in (splitters.LeaveOneGroupOut(), Bootstrap()):
         with pytest.raises(UnsupportedError, match=r"weights='distance'.*KFold.*weights='uniform'"):
             evaluate(weighted, X, y, cv=cv, groups=np.arange(N) % 4)
 

@@ -10,12 +10,15 @@ from numpy.typing import NDArray
 
 from allsplits._threads import thread_count
 from allsplits.active._candidates import Candidates
+from allsplits.active._labels import PartialLabels
 from allsplits.active._learner import ActiveLearner
 from allsplits.active._start import at_start
 from allsplits.active._tuning import labelled_task
 from allsplits.active._utility import agreement_of
 from allsplits.active._votes import ask_committee
+from allsplits.exact import Voters
 from allsplits.model_selection._task import Task
+from allsplits.orders import Reference
 
 Numbers = NDArray[np.intp]
 
@@ -58,11 +61,22 @@ def explain(learner: ActiveLearner, rows: Numbers, depth: int) -> Explained:
     return Explained(labels.classes, shares, agreement, neighbors, distances)
 
 
-def covers(learner: ActiveLearner) -> bool:
+def covers(learner: ActiveLearner, ignore: Numbers) -> bool:
     """Whether the learner, as it is, asks for samples that cover the pool."""
     state = learner._fitted()
     fewest = state.rounds[-1].n_neighbors + learner.leave_out
-    return learner.start == "cover" and at_start(state.partial_labels(), fewest)
+    return learner.start == "cover" and at_start(state.partial_labels().without(ignore), fewest)
+
+
+def predict_from(learner: ActiveLearner, rows: Numbers, labels: PartialLabels) -> NDArray[Any]:
+    """Classes of some rows of X by the nearest of some labels, with the k of now."""
+    points, metric = learner._points, learner._metric
+    found = Candidates(points, metric, labels.rows, rows, labels.n_samples)
+    reference = Reference(points[labels.rows], metric, thread_count(learner.n_jobs))
+    voters = Voters(reference, learner.n_neighbors_)
+    shares = voters.class_shares(found.block(0, len(rows)), labels.codes, len(labels.classes))
+    classes: NDArray[Any] = labels.classes[shares.argmax(axis=1)]
+    return classes
 
 
 def task_of(learner: ActiveLearner, cv: Any) -> Task:

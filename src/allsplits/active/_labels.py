@@ -29,6 +29,13 @@ class PartialLabels:
             return cls(n_samples, rows, np.empty(0), np.empty(0, dtype=np.int32))
         return cls(n_samples, rows, *check_labels(labels, len(rows), several=False))
 
+    def without(self, rows: NDArray[np.intp]) -> Self:
+        """The same without the labels of some rows."""
+        kept = ~np.isin(self.rows, rows)
+        if kept.all():
+            return self
+        return self.of(self.n_samples, self.rows[kept], self.classes[self.codes[kept]])
+
     @property
     def unlabelled(self) -> NDArray[np.intp]:
         """The other rows."""

@@ -59,7 +59,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         What is asked before the committee can judge. "cover": while there are fewer than
         10 labels for each class seen so far (on average), the samples that bring the
         pool nearest to its labels, whatever those are and wherever they came from. "random": while
-        there are fewer than n_neighbors_ + leave_out labels, or one class, samples at random,
+        there are fewer than `n_neighbors_` + `leave_out` labels, or one class, samples at random,
         spread by `diversity`.
     utility, diversity, metric, metric_params, missing_label, distance_ties, label_ties, n_jobs :
         As in `CommitteeQuery`.
@@ -164,7 +164,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
 
     # ---------------------------------------------------------------- ask and teach
 
-    def ask(self, batch_size: int = 1) -> NDArray[np.intp]:
+    def ask(self, batch_size: int = 1, *, ignore: Any = ()) -> NDArray[np.intp]:
         """Name the samples of the pool to label next, the most useful first.
 
         Asking changes nothing: until something is taught, the same question has the same answer.
@@ -174,6 +174,10 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         ----------
         batch_size : int, default=1
             How many. If the pool has fewer, all of it is returned with a warning.
+        ignore : array-like of int, default=()
+            Rows of X that count as not labelled here: their labels are not looked at, and they may
+            be named. Where some labels were drawn to measure by, a learner that knew them would ask
+            little beside them, and they would be in a worse place than other samples.
 
         Returns
         -------
@@ -182,7 +186,9 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         """
         state = self._fitted()
         check_parameters(batch_size=batch_size)
-        pool = state.pool
+        labels = state.partial_labels()
+        unseen = labels.rows[np.isin(labels.rows, read_rows("ignore", ignore, state.n_samples))]
+        pool = np.union1d(state.pool, unseen)
         if len(pool) == 0:
             raise InvalidInputError("the pool is empty: every sample is labelled or skipped")
         if batch_size > len(pool):
@@ -194,7 +200,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
             )
         size = min(batch_size, len(pool))
         rng = np.random.RandomState([self.seed_ % 2**32, len(state.rounds)])
-        labels = state.partial_labels()
+        labels = labels.without(unseen)
         k = state.rounds[-1].n_neighbors
         found = Candidates(self._points, self._metric, labels.rows, pool, state.n_samples)
         if self.start == "cover" and at_start(labels, k + self.leave_out):

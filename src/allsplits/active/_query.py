@@ -115,7 +115,7 @@ class CommitteeQuery(CommitteeEstimator):
         """How much the members agree, from 0 (all classes get equal shares) to 1 (all agree).
 
         With C classes it is (C · largest share - 1) / (C - 1): for two classes the paper's
-        2 · |share - 1/2|. The parameters are those of `query`; the shape is (n_candidates,).
+        ``2 · |share - 1/2|``. The parameters are those of `query`; the shape is (n_candidates,).
         """
         return agreement_of(self.shares(X, y, candidates))
 

@@ -48,6 +48,7 @@ def values(
     cv: options.Cv = None,
     scoring: options.Scoring = None,
     metric: options.Metric = "minkowski",
+    weights: options.Weights = options.Weighting.UNIFORM,
     p: options.Power = 2.0,
     task: options.Kind = TargetKind.AUTO,
     number: Annotated[
@@ -76,7 +77,7 @@ def values(
     way = parse_cv(cv)
     check_table_output("--output", output, source.file, source.labels)
     labelled = load(screen, source, task, metric=metric, groups=way.column if way else None)
-    model = Model(metric, options.Weighting.UNIFORM, p, scoring).estimator(k, labelled.regression)
+    model = Model(metric, weights, p, scoring).estimator(k, labelled.regression)
     with screen.waiting(LOADING), screen.noting(labelled.data.notes):
         from allsplits.values import sample_values
 
@@ -118,10 +119,11 @@ def _lines(labelled: Labelled, found: SampleValues, numbers: list[int]) -> list[
 def _show(screen: Screen, labelled: Labelled, found: SampleValues, number: int) -> None:
     screen.line(labelled.sentence())
     screen.print()
+    bound = "Rounding" if found.error_bound < 1e-9 else "Weighted votes are enclosed, not counted"
     screen.print(
         f"{found.method.replace('_', ' ').capitalize()} of {len(found.values):,} {_units(found)} "
         f"on {found.scoring.replace('_', ' ')}, k = {found.n_neighbors}: {found.law}.\n"
-        f"Rounding: ± {found.error_bound:.0e}."
+        f"{bound}: ± {found.error_bound:.0e}."
     )
     for title, rows in (
         ("most harmful", found.worst(number)),

@@ -111,7 +111,7 @@ def prefixes_for(columns: Sequence[Column], tol: float) -> Prefixes:
     The depth is the smallest that all columns need. Prefixes so short that they carry less than
     tol / 8 together are left out as well, which saves their votes.
     """
-    cut = [cut_masses(*_mixed_masses(column), tol) for column in columns]
+    cut = [cut_masses(*mixed_masses(column), tol) for column in columns]
     depth = max(first + len(row) - 1 for first, row, _ in cut)
     masses = np.zeros((len(columns), depth + 1))
     for line, (first, row, _) in zip(masses, cut, strict=True):
@@ -120,7 +120,7 @@ def prefixes_for(columns: Sequence[Column], tol: float) -> Prefixes:
     return Prefixes(np.array([c.k for c in columns]), masses, missing, depth)
 
 
-def _mixed_masses(column: Column) -> tuple[int, Floats]:
+def mixed_masses(column: Column) -> tuple[int, Floats]:
     """Masses averaged over the training sizes of the law."""
     n_candidates = column.law.n_candidates
     if isinstance(column.law, BernoulliLaw):
@@ -199,6 +199,21 @@ def integer_masses(n_candidates: int, train_size: int, k: int) -> dict[int, int]
         return {n_candidates: 1}
     last = n_candidates - train_size + k
     return {j: comb(n_candidates - 1 - j, train_size - k - 1) for j in range(k, last + 1)}
+
+
+def size_shares(column: Column) -> dict[int, Fraction]:
+    """{training size: its share of the splits}; independent draws are a mixture of sizes."""
+    law, n = column.law, column.law.n_candidates
+    shares: dict[int, Fraction] = {}
+    if isinstance(law, BernoulliLaw):
+        chances = {
+            s: comb(n, s) * law.q**s * (1 - law.q) ** (n - s) for s in range(column.k, n + 1)
+        }
+        total = sum(chances.values(), Fraction(0))
+        return {size: chance / total for size, chance in chances.items()}
+    for component in law.components:
+        shares[component.train] = shares.get(component.train, Fraction(0)) + component.weight
+    return shares
 
 
 def deepest_prefix(columns: Sequence[Column]) -> int:

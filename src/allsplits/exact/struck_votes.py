@@ -28,9 +28,10 @@ from allsplits.exact.question import Question
 from allsplits.exact.strikes import Candidates, Struck, struck_rows
 from allsplits.exact.weighted._kernels_means import QUADRATURE
 from allsplits.exact.weighted.means import WeightedMeans
+from allsplits.exact.weighted.tables import DrawnLaw, tabled_law
 from allsplits.exact.weighted.votes import WeightedVote
 from allsplits.orders import NeighborOrder
-from allsplits.splits import CountsLaw
+from allsplits.splits import BernoulliLaw, CountsLaw
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -235,15 +236,25 @@ def _bootstrap_mean(question: Question) -> StruckVotes:
 def _weighted(question: Question) -> StruckVotes | None:
     if not _one_law(question):
         return None
-    law = question.columns[0].law
-    vote = WeightedVote(question, law)
-    shares = np.array([float(component.weight) for component in law.components])
+    law, ks = question.columns[0].law, [column.k for column in question.columns]
+    votes, shares = [WeightedVote(question)], np.ones(1)
+    if isinstance(law, BernoulliLaw):
+        # Training sets with fewer than k samples are left out: each k has a law of its own.
+        draws = [DrawnLaw(law.given(k), question.n_classes) for k in ks]
+        votes = [
+            WeightedVote(question, *pair) for pair in zip(draws, [[k] for k in ks], strict=True)
+        ]
+    else:
+        shares = np.array([float(component.weight) for component in law.components])
 
     def right(order: NeighborOrder, gone: Codes, n_threads: int) -> Valued:
-        return _middle(vote.bounds(order, n_threads))
+        bounds = [vote.bounds(order, n_threads) for vote in votes]
+        return _middle(np.concatenate(bounds, axis=-1))
 
     weights = _weights(question) * shares[:, None]
-    return StruckVotes(vote.depth, weights, vote.rounding(), right, vote.seconds, runs=False)
+    depth, rounding = max(vote.depth for vote in votes), max(vote.rounding() for vote in votes)
+    seconds = sum(vote.seconds for vote in votes)
+    return StruckVotes(depth, weights, rounding, right, seconds, runs=False)
 
 
 def _middle(bounds: Floats) -> Valued:
@@ -316,7 +327,7 @@ def _weighted_class_counts(question: Question) -> StruckVotes | None:
     laws = _smaller_laws(question)
     if laws is None:
         return None
-    votes = [WeightedVote(question, law) for law in laws]
+    votes = [WeightedVote(question, tabled_law(question, law)) for law in laws]
     weights = np.array([_component_weights(question, each) for each in laws[:-1]])
 
     def values(order: NeighborOrder, gone: Codes, n_threads: int) -> Valued:

@@ -3,11 +3,11 @@
 Each check (a sample drawn at random, `_checks.py`) is held out and predicted from all other labels
 with the k of now: exact leave-one-out, ties averaged. The mean over the checks is the accuracy over
 *all* samples of the file, labelled or not. Its interval is Clopper & Pearson's (1934) for as many
-draws: never too short for independent draws, and it has a width when every check was right. A
-learner asks little beside a check, whose label it has, so that a check held out is in a worse place
-than a sample that was never asked: the accuracy is some points too low rather than too high. That
-checks are also neighbours of each other, and that k was chosen by the same labels, it does not
-know; how often it holds the truth all the same is in studies/labelling_page.md.
+draws: never too short for independent draws, and it has a width when every check was right. The
+learner chooses its questions as if checks had no label, and knows one only when it would have asked
+for it itself (`_desk.py`): so a check held out is in no worse a place than any other sample. That
+checks are also neighbours of each other, and that k was chosen by the same labels, the interval
+does not know; how often it holds the truth all the same is in studies/labelling_page.md.
 """
 
 from __future__ import annotations

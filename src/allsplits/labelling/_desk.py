@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from allsplits.active._explain import Explained, covers, explain
 from allsplits.active._learner import ActiveLearner
@@ -72,6 +73,7 @@ class Desk:
         self._failure: str | None = None
         self._version = 0
         self._taught = -1  # the last answer that the learner knows
+        self._asked_for: set[int] = set()  # checks that the learner has asked for itself
         self._changed = threading.Condition()
         self._wanted = threading.Event()
         self._stopping = threading.Event()
@@ -122,17 +124,39 @@ class Desk:
         last, answers, n_asked = self.store.last, self.store.current(), self.store.n_asked()
         self._teach(answers)
         size = min(_PREPARED, len(self.learner.pool_))
-        queue = self.learner.ask(size).tolist() if size else []
+        queue, unseen = self._questions(answers, size)
         rows = np.array([*self.checks.due(answers, n_asked + 1), *queue], dtype=np.intp)
         why = explain(self.learner, rows, _NEIGHBORS)
         hints = {int(row): self._hint(why, place) for place, row in enumerate(rows)}
-        reason = "cover" if covers(self.learner) else "committee"
+        reason = "cover" if covers(self.learner, unseen) else "committee"
         self._publish(_Prepared(tuple(queue), reason if why.shares is not None or reason == "cover"
                                 else "random", hints))  # fmt: skip
         self.ready.set()
         self._measure = measure(self.learner, self.checks.measured(answers, n_asked))
         self._taught = last
         self._publish()
+
+    def _questions(
+        self, answers: Mapping[int, Answer], size: int
+    ) -> tuple[list[int], NDArray[np.intp]]:
+        """The next samples to ask about, and the labels that were not looked at for that.
+
+        Checks count as not labelled, or none would be asked about beside them, and they would be in
+        a worse place than the samples they stand for. Where the learner asks for one it has the
+        answer, and knows it from then on.
+        """
+        hidden = {
+            i for i, answer in answers.items()
+            if answer.status == "labelled" and answer.reason == "check" and i not in self._asked_for
+        }  # fmt: skip
+        while size:
+            unseen = np.array(sorted(hidden), dtype=np.intp)
+            queue = self.learner.ask(size, ignore=unseen).tolist()
+            if queue[0] not in hidden:
+                return [i for i in queue if i not in hidden], unseen
+            self._asked_for.add(queue[0])
+            hidden.remove(queue[0])
+        return [], np.empty(0, dtype=np.intp)
 
     def _teach(self, answers: Mapping[int, Answer]) -> None:
         """Bring the learner to what the answers say."""
@@ -142,6 +166,7 @@ class Desk:
         if gone:
             self.learner.forget(gone)
         new = [i for i, label in wanted.items() if i not in known or known[i] != label]
+        new.sort(key=lambda i: answers[i].id)  # the learner knows which labels are the last
         if new:
             self.learner.teach(new, [wanted[i] for i in new], overwrite=True)
 

@@ -6,10 +6,12 @@ curve  a + b · m^(-c),  a, b ≥ 0,  is fitted to it from a quarter of the labe
 
     r = e(n + more) / e(n),      gain = error on the checks · (1 - r).
 
-The band goes from nothing to a most: the error on the checks at its upper end (Clopper & Pearson),
-r at its lower end over 200 resamplings (95 %), of the checks, or of all labels if that is less. It
-is a forecast: the curve learns from random sets of labels, while the next ones are chosen. What
-happened beside what it said: studies/labelling_page.md.
+The band goes from nothing to a most, the smaller of two: the error on the checks at its upper end
+(Clopper & Pearson) with r at its lower end over 200 resamplings (95 %), of the checks, or of all
+labels if that is less; and the share of predictions that as many of the last labels have changed
+(`_changes.py`). It is a forecast: the curve learns from random sets of labels, while the next ones
+are chosen, and they could change more than the last. What happened beside what it said:
+studies/labelling_page.md.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from allsplits.active._explain import task_of
 from allsplits.active._learner import ActiveLearner
 from allsplits.exact import Column, solve
 from allsplits.labelling._accuracy import Accuracy
+from allsplits.labelling._changes import most_changed
 from allsplits.splits import SizeLaw
 
 Floats = NDArray[np.float64]
@@ -81,10 +84,11 @@ def forecast(
     ratio = float(ratios(sizes, errors[None, :], n, more)[0])
     # Checks that are all right say nothing about the shape; then all labels have the word.
     least = min(ratio, *(_least_ratio(sizes, rows, n, more) for rows in (of_checks, wrong)))
+    high = min((1 - accuracy.low) * (1 - least), most_changed(learner, more))
     return Forecast(
         more=more,
-        gain=(1 - accuracy.score) * (1 - ratio),
-        high=(1 - accuracy.low) * (1 - least),
+        gain=min((1 - accuracy.score) * (1 - ratio), high),
+        high=high,
         ratio=ratio,
         sizes=sizes,
         errors=errors,

@@ -64,7 +64,7 @@ class Episodes:
     Queries are all other items of the chosen classes; the classes of an episode count equally, and
     so do all choices of classes, however many support sets each has. Where benchmarks average 600
     or 10,000 random episodes, this is the average over all of them. One neighbour takes any number
-    of classes; more of them, and recall@R, as many as have at most 2,000 sets of `n_way`.
+    of classes; more of them, weights, and recall@R, as many as have at most 2,000 sets of `n_way`.
 
     Parameters
     ----------

@@ -14,7 +14,6 @@ from scipy.sparse import csc_array
 
 from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_choice, check_count, check_groups, shown
-from allsplits.exact.influence.solve import WEIGHTED
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection import Curve
 from allsplits.orders import SearchReport
@@ -183,16 +182,15 @@ class SampleValues:
         if self.groups is not None:
             raise UnsupportedError("removal_curve is of samples; these are values of whole groups")
         source, n = self._known_source("removal_curve"), len(self.values)
-        if source.asked.question.vote in WEIGHTED:
-            raise UnsupportedError("removal_curve is of votes with weights='uniform'")
         counts = sorted({int(n * _check_share(share)) for share in shares})
         ranked = self.worst(n) if first == "worst" else self.best(n)
         leaving = [ranked[:count] for count in counts]
         if X_test is None and y_test is None:
-            scores = source.scores_of_samples_without(leaving)
+            found = source.scores_of_samples_without(leaving)
         else:
-            scores = source.scores_without(leaving, X_test, y_test)
-        return Curve("removed", np.array(counts), np.array(scores), self.scoring, np.zeros(1))
+            found = source.scores_without(leaving, X_test, y_test)
+        scores, doubts = np.array(found).T
+        return Curve("removed", np.array(counts), scores, self.scoring, doubts)
 
     def _known_source(self, what: str) -> Source:
         if self.source is None:

@@ -62,8 +62,8 @@ def sample_values(
     Parameters
     ----------
     estimator : KNeighborsClassifier or KNeighborsRegressor
-        scikit-learn's own estimator. It is not fitted. Other weights than "uniform": influence
-        under splits of fixed size only, where every list of neighbours is valued, within bounds.
+        scikit-learn's own estimator. It is not fitted. With other weights than "uniform" every list
+        of neighbours is valued, within bounds (`error_bound`); Shapley's method for few samples.
     X, y :
         As in `evaluate`.
     cv : law, scikit-learn splitter, int or None, default=None

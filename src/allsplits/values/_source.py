@@ -13,6 +13,7 @@ from allsplits.exact import Answer, Neighbors
 from allsplits.exact.influence.asked import Asked
 from allsplits.exact.influence.everybody import values_by_all
 from allsplits.exact.influence.groups import group_values
+from allsplits.exact.influence.rows import RowValues
 from allsplits.exact.influence.solve import influences
 from allsplits.exact.influence.sums import question_weights, solve_values
 from allsplits.exact.question import own_rows
@@ -85,8 +86,11 @@ class Source:
 
     def scores_without(
         self, leaving: Sequence[NDArray[np.intp]], X_test: Any, y_test: Any
-    ) -> list[float]:
-        """Scores of fresh questions, answered by all samples but those that leave, in turn."""
+    ) -> list[tuple[float, float]]:
+        """Scores of fresh questions, answered by all samples but those that leave, in turn.
+
+        Each with how far it may be off.
+        """
         queries, tests = self.samples.read(X_test, y_test)
         asked = self.asked.of_tests(tests)
         numbers = np.arange(asked.n_samples, len(asked.codes))
@@ -96,11 +100,13 @@ class Source:
             keep, reference = self._left(gone)
             order = reference.of(queries, min(asked.k, len(keep)), len(keep))
             at = np.concatenate([keep, numbers])
-            values = values_by_all(asked, at, order, len(keep), reference.n_threads)
-            scores.append(float(values @ weights))
+            found = values_by_all(asked, at, order, len(keep), reference.n_threads)
+            scores.append(_score([found], weights))
         return scores
 
-    def scores_of_samples_without(self, leaving: Sequence[NDArray[np.intp]]) -> list[float]:
+    def scores_of_samples_without(
+        self, leaving: Sequence[NDArray[np.intp]]
+    ) -> list[tuple[float, float]]:
         """The same with all samples as questions, those that left as well; nobody asks itself."""
         asked, points = self.asked, self.samples.points
         if points is None or self.samples.metric.precomputed or asked.outside:
@@ -118,11 +124,11 @@ class Source:
             orders = [reference.within(min(asked.k, n_left - 1))]
             if len(gone):
                 orders.append(reference.of(points[gone], min(asked.k, n_left), n_left))
-            values = [
+            found = [
                 values_by_all(asked, at, order, n_left - (place == 0), reference.n_threads)
                 for place, order in enumerate(orders)
             ]
-            scores.append(float(np.concatenate(values) @ weights[at]))
+            scores.append(_score(found, weights[at]))
         return scores
 
     def _left(self, gone: NDArray[np.intp]) -> tuple[NDArray[np.intp], Reference]:
@@ -131,3 +137,10 @@ class Source:
         n_threads = thread_count(self.asked.question.options.n_jobs)
         points = np.asarray(self.samples.points)
         return keep, Reference(points[keep], self.samples.metric, n_threads)
+
+
+def _score(found: Sequence[RowValues], weights: NDArray[np.float64]) -> tuple[float, float]:
+    """The score of rows as they count, and how far it may be off."""
+    values = np.concatenate([each.values for each in found])
+    doubts = np.concatenate([np.zeros(len(each.values)) + each.doubts for each in found])
+    return float(values @ weights), float(doubts @ weights)

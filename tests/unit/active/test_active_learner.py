@@ -14,7 +14,7 @@ from sklearn.model_selection import LeavePOut
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import ActiveLearner, CommitteeQuery, validation_curve
-from allsplits.exceptions import InvalidInputError
+from allsplits.exceptions import AllSplitsError, InvalidInputError
 
 RNG = np.random.default_rng(1)
 X = RNG.standard_normal((120, 3))
@@ -47,6 +47,35 @@ def test_asking_is_the_committees_choice():
     asked = learner.ask(6)
     found = agreement[np.searchsorted(learner.pool_, asked)]
     np.testing.assert_allclose(found, np.sort(agreement)[:6], atol=1e-12)
+
+
+@pytest.mark.parametrize("start", ["cover", "random"])
+@pytest.mark.parametrize("n_ignored", [0, 1, 12, 19, 20])
+def test_what_is_ignored_might_as_well_not_be_labelled(start, n_ignored):
+    """The same choice as without the labels, whatever they say; the rows may be named again."""
+    ignored = START[::-1][:n_ignored]
+    learner = started(n_neighbors=3, start=start)
+    rest = np.setdiff1d(START, ignored)
+    without = ActiveLearner(3, tune_leave_out=3, start=start, random_state=0).fit(
+        X, start_labels(rows=rest)
+    )
+    other = TRUTH.copy()
+    other[ignored] = 1 - other[ignored]
+    misled = ActiveLearner(3, tune_leave_out=3, start=start, random_state=0).fit(
+        X, start_labels(other)
+    )
+    expected = without.ask(8)
+    np.testing.assert_array_equal(learner.ask(8, ignore=ignored), expected)
+    np.testing.assert_array_equal(misled.ask(8, ignore=ignored.tolist()), expected)
+    np.testing.assert_array_equal(learner.labelled_, START)
+
+
+def test_ignoring_rows_that_have_no_label_changes_nothing():
+    learner = started()
+    np.testing.assert_array_equal(learner.ask(5, ignore=[50, 60]), learner.ask(5))
+    for rows in ([120], [0.5]):
+        with pytest.raises(AllSplitsError, match="ignore must be row numbers"):
+            learner.ask(5, ignore=rows)
 
 
 def test_asking_changes_nothing_and_answers_the_same():

@@ -11,6 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from allsplits import ActiveLearner, FixedSize, evaluate
 from allsplits.labelling._accuracy import accuracy_of, clopper_pearson, judge_labels
 from allsplits.labelling._answer import Answer
+from allsplits.labelling._changes import most_changed
 from allsplits.labelling._checks import Checks
 from allsplits.labelling._forecast import (
     FEWEST_CHECKS,
@@ -158,6 +159,57 @@ def test_a_forecast_is_between_its_ends_and_waits_for_checks():
     assert 0 <= found.gain <= found.high <= 1
     more = accuracy_of(judged, learner.labelled_, list(range(120)))
     assert forecast(learner, more, list(range(120))).high < found.high + 1e-12
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+@pytest.mark.parametrize("lucky_first", [False, True])
+def test_what_the_last_labels_have_changed(metric, lucky_first):
+    """Counted with scikit-learn, over all samples without a label; the larger of two shares."""
+    X, y = points(400, seed=5)
+    given = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2)) if metric == "precomputed" else X
+    learner = ActiveLearner([3], metric=metric, random_state=0).fit(given)
+    # The first labels know two of the three classes; the third comes in one of two later parts.
+    two, rest = np.flatnonzero(y < 2), np.flatnonzero(y == 2)
+    parts = [two[:40], rest[:30], two[40:70]] if lucky_first else [two[:40], two[40:70], rest[:30]]
+    for rows in parts:
+        learner.teach(rows, y[rows])
+    pool = learner.pool_
+
+    def predicted(n_parts):
+        rows = np.concatenate(parts[:n_parts])
+        return KNeighborsClassifier(3).fit(X[rows], y[rows]).predict(X[pool])
+
+    shares = [np.mean(predicted(i) != predicted(i - 1)) for i in (2, 3)]
+    assert min(shares) < 0.1 < max(shares)
+    assert most_changed(learner, 30) == max(shares)
+    learner.undo()
+    assert most_changed(learner, 30) == 1  # it takes as many labels before both
+
+
+def test_a_large_pool_is_drawn_from_and_the_share_is_an_upper_end(monkeypatch):
+    X, y = points(300, seed=5)
+    learner = ActiveLearner([3], random_state=0).fit(X)
+    for first in (0, 30, 60):
+        learner.teach(np.arange(first, first + 30), y[first : first + 30])
+    whole = most_changed(learner, 30)
+    assert whole < 0.5
+    monkeypatch.setattr("allsplits.labelling._changes._MOST_DRAWN", 100)
+    assert most_changed(learner, 30) > whole
+
+
+def test_a_small_pool_says_nothing():
+    X, y = points(120)
+    learner = ActiveLearner([3], random_state=0).fit(X, np.where(np.arange(120) < 80, y, np.nan))
+    assert most_changed(learner, 20) == 1
+
+
+def test_nothing_changed_is_not_nothing():
+    X = np.r_[np.zeros((100, 1)), np.ones((100, 1))]
+    y = np.repeat([0, 1], 100)
+    learner = ActiveLearner([1], random_state=0).fit(X)
+    rows = np.arange(50, 150).reshape(2, 50).T.ravel()  # from both groups in turn
+    learner.teach(rows, y[rows])
+    assert most_changed(learner, 30) == 0.005
 
 
 def test_verdicts():

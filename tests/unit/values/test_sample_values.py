@@ -191,25 +191,23 @@ def test_wrong_input_is_answered_before_any_work(options, words, monkeypatch):
 
 def test_votes_without_values_are_refused():
     refused(
-        lambda: sample_values(KNeighborsClassifier(3, weights="distance"), X, Y),
-        "weights='uniform'",
-    )
-    refused(
         lambda: sample_values(KNeighborsRegressor(3), X, Y, method="soft_shapley"), "soft_shapley"
     )
     weighted = KNeighborsClassifier(3, weights="distance")
-    for options, word in (
-        ({"method": "banzhaf"}, "weights='uniform'"),
-        ({"cv": FixedSize(90), "exact": True}, "exact"),
-        ({"cv": FixedSize(90), "X_test": X, "y_test": Y}, "X_test"),
-        ({"cv": ClassCounts(9)}, "FixedSize"),
-    ):
-        refused(lambda options=options: sample_values(weighted, X, Y, **options), word)
-    alone = np.where(np.arange(150) == 7, 9, Y)
-    steps = KNeighborsClassifier(3, weights=np.ones_like)
-    refused(lambda: sample_values(steps, X, alone, cv=FixedSize(90)), "weights", "one sample")
+    refused(lambda: sample_values(weighted, X, Y, method="soft_shapley"), "weights='uniform'")
+    groups = {"cv": LeavePGroupsOut(2), "groups": np.arange(150) % 5}
+    refused(lambda: sample_values(weighted, X, Y, **groups), "weights", "totals(groups)")
     refused(lambda: sample_values(KNN, X, np.zeros(150)), "y must have at least 2 classes")
     refused(lambda: sample_values(KNeighborsClassifier(150), X, Y, method="shapley"), "149")
+
+
+def test_shapley_of_weighted_votes_says_how_many_fit(monkeypatch):
+    monkeypatch.setattr("allsplits.exact.neighbors.iter_parts", None)
+    weighted = KNeighborsClassifier(5, weights="distance")
+    refused(lambda: sample_values(weighted, X, Y, method="shapley"), "up to 67", "n_neighbors=5")
+    mean = KNeighborsRegressor(5, weights="distance")
+    many = np.random.default_rng(0).normal(size=(6000, 2))
+    refused(lambda: sample_values(mean, many, many[:, 0], method="shapley"), "up to 2,883")
 
 
 def test_too_many_pairs_are_refused_with_what_would_fit(monkeypatch):
@@ -294,7 +292,9 @@ def test_weighted_votes_have_influences():
     assert found.values.sum() == pytest.approx(0, abs=50 * found.error_bound)
     assert found.error_bound < 1e-3
     assert found.influence.shape == (50, 50)
-    refused(lambda: found.removal_curve(), "removal_curve", "uniform")
+    curve = found.removal_curve(shares=[0, 0.1])
+    weighted = KNeighborsClassifier(3, weights="distance")
+    assert curve.scores[0] == pytest.approx(evaluate(weighted, near, y, cv=LeaveOneOut()).score)
     one = {"cv": FixedSize(40)}
     weighted = sample_values(KNeighborsClassifier(1, weights="distance"), near, y, **one)
     plain = sample_values(KNeighborsClassifier(1), near, y, **one)

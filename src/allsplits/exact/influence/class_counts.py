@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.influence.asked import Asked
-from allsplits.exact.influence.rows import ListByList, ListVotes, RowInfluences, redo_rows
+from allsplits.exact.influence.rows import (
+    ListByList,
+    ListVotes,
+    RowInfluences,
+    RowValues,
+    redo_rows,
+)
 from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.class_counts.draws import Pools
 from allsplits.exact.laws.class_counts.race import RaceVote
@@ -60,13 +66,13 @@ def contrast(asked: Asked, number: Any) -> Contrast:
     drawn = np.minimum(trains[:, None], pools)
     q = np.array([number(0)], dtype=kind) + drawn
     q = q / np.maximum(pools, 1)
-    total = _or_one(weights.sum(axis=0))
+    total = ones_for_zeros(weights.sum(axis=0))
     inside = (weights[:, :, None] * q).sum(axis=0) / total[:, None]
     out = weights[:, :, None] * (1 - q)
-    return Contrast(weights / total, out / _or_one(out.sum(axis=0)), inside)
+    return Contrast(weights / total, out / ones_for_zeros(out.sum(axis=0)), inside)
 
 
-def _or_one(values: NDArray[Any]) -> NDArray[Any]:
+def ones_for_zeros(values: NDArray[Any]) -> NDArray[Any]:
     """Zeros replaced by ones: nothing depends on what they divide."""
     return np.where(values == 0, values + 1, values)
 
@@ -94,7 +100,7 @@ class RaceInfluences:
         row_of = np.repeat(np.arange(len(own)), np.diff(order.indptr))
         rows = Rows(order.indptr, gone, order.tied, own)
         bases, changes = self.race.by_row(rows, self.shares)
-        whole, far = votes.whole(order, n_threads), bases[..., 0]
+        whole, far = votes.whole(order, n_threads).values, bases[..., 0]
         entries = whole[row_of] - far[row_of, gone] - changes[:, 0]
         found = RowInfluences(
             entries * votes.factors[own[row_of], gone], (whole[:, None] - far) * votes.factors[own]
@@ -119,19 +125,18 @@ def class_counts_influences(asked: Asked) -> tuple[ListByList | RaceInfluences, 
     question = replace(asked.question, codes=asked.codes, want_samples=False)
     vote = ClassCountsVote(question, trains.tolist(), Pools(others, own, drawn))
 
-    def whole(order: NeighborOrder, n_threads: int) -> Floats:
+    def whole(order: NeighborOrder, n_threads: int) -> RowValues:
         nobody = np.full(order.n_samples, n_classes, dtype=np.int32)
         values = vote.values(order, n_threads, nobody)[..., 0]
-        mean: Floats = np.einsum("ip,pi->i", values, found.whole[:, asked.codes[own_rows(order)]])
-        return mean
+        shares = found.whole[:, asked.codes[own_rows(order)]]
+        return RowValues(np.einsum("ip,pi->i", values, shares))
 
-    def less(order: NeighborOrder, gone: Codes, n_threads: int) -> Floats:
+    def less(order: NeighborOrder, gone: Codes, n_threads: int) -> RowValues:
         values = vote.values(order, n_threads, gone)[..., 0]
         shares = found.less[:, asked.codes[own_rows(order)], gone]
-        mean: Floats = np.einsum("ip,pi->i", values, shares)
-        return mean
+        return RowValues(np.einsum("ip,pi->i", values, shares))
 
-    factors = 1 / _or_one(found.inside)
+    factors = 1 / ones_for_zeros(found.inside)
     votes = ListVotes(whole, less, factors, pools)
     by_lists = ListByList(votes, asked.codes, question.options.average)
     if n_classes != 2 or question.vote != "majority":

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from allsplits.exact.effort import announced
 from allsplits.exact.influence.asked import Asked
 from allsplits.exact.influence.class_counts import candidate_pools, contrast
 from allsplits.exact.influence.sizes import (
@@ -26,6 +27,13 @@ from allsplits.exact.laws.fixed_size.mean import exact_errors
 from allsplits.exact.masses import Column
 from allsplits.exact.question import Question
 from allsplits.exact.strikes import Strikes, struck_rows
+from allsplits.exact.weighted.mean_fractions import exact_weighted_errors
+from allsplits.exact.weighted.vote_fractions import (
+    draw_counts,
+    exact_shares,
+    exact_weighted_right,
+    groups_of_row,
+)
 from allsplits.orders import NeighborOrder
 from allsplits.splits import SizeLaw
 from allsplits.splits._fixed import SizeComponent
@@ -46,7 +54,9 @@ class FractionPart:
         codes = self.asked.codes
         weights = [sum(w, Fraction(0)) for w in zip(*self.asked.class_weights, strict=True)]
         totals: dict[int, Fraction] = {}
-        for row in range(order.n_samples):
+        question = self.asked.question
+        n_all = question.n_questions if question.is_first(order) else 0
+        for row in announced(order.n_samples, n_all):
             here = slice(order.indptr[row], order.indptr[row + 1])
             weight = weights[codes[order.sample_of(row)]]
             for sample, value in zip(
@@ -68,7 +78,8 @@ class _Line:
     def __call__(self, order: NeighborOrder, row: int) -> list[Fraction]:
         codes, number = self.asked.codes, order.sample_of(row)
         alone = struck_rows(order, np.array([row]), np.array([-1]))
-        kinds = codes[alone.flat_indices] if self.asked.question.n_classes else None
+        alike = self.asked.question.vote in ("majority", "ranked")
+        kinds = codes[alone.flat_indices] if alike else None
         strikes = Strikes.of(alone, kinds, self.asked.question.options.average)
         whole, own = self.value(alone, 0, None), int(codes[number])
         of_list = []
@@ -108,11 +119,14 @@ def _of_sizes(asked: Asked, weights: SizeWeights) -> _Line:
     question = replace(asked.question, codes=asked.codes, targets=asked.targets)
     whole = question.with_columns(_columns(weights.whole, N, k))
     less = question.with_columns(_columns(weights.less, N - 1, k))
-    line: Callable[[Question, NeighborOrder, int], list[Fraction]]
-    if question.vote == "mean":
-        line = partial(_errors, [Fraction(y) for y in asked.targets.tolist()])
-    else:
-        line = exact_ranked if question.vote == "ranked" else exact_right
+    lines: dict[str, Callable[[Question, NeighborOrder, int], list[Fraction]]] = {
+        "majority": exact_right,
+        "ranked": exact_ranked,
+        "weighted": exact_weighted_right,
+        "mean": partial(_errors, [Fraction(y) for y in asked.targets.tolist()]),
+        "weighted mean": exact_weighted_errors,
+    }
+    line = lines[question.vote]
 
     def value(order: NeighborOrder, row: int, gone: int | None) -> Fraction:
         values = line(whole if gone is None else less, order, row)
@@ -140,10 +154,12 @@ def _columns(weights: dict[int, Fraction], N: int, k: int) -> list[Column]:
 
 def _score_of_nobody(asked: Asked, number: int) -> Fraction:
     """Nobody names no class; without neighbours the mean of all candidates is predicted."""
-    if asked.question.vote != "mean":
+    if asked.question.n_classes:
         return Fraction(0)
-    targets = [Fraction(y) for y in asked.question.targets.tolist()]
-    own = targets.pop(number) if not asked.outside else Fraction(float(asked.targets[number]))
+    own = Fraction(float(asked.targets[number]))
+    targets = [Fraction(y) for y in asked.targets[: asked.n_samples].tolist()]
+    if not asked.outside:
+        del targets[number]
     error = own - sum(targets, Fraction(0)) / len(targets)
     return -error * error
 
@@ -152,7 +168,7 @@ def _of_class_counts(asked: Asked) -> _Line:
     found, pools = contrast(asked, Fraction), candidate_pools(asked).tolist()
     options, k = asked.question.options, asked.k
     exact = exact_class_ranked if asked.question.vote == "ranked" else exact_class_right
-    components = asked.law.components
+    components, weighted = asked.law.components, asked.question.vote == "weighted"
 
     def value(order: NeighborOrder, row: int, gone: int | None) -> Fraction:
         counted = exact_row(order, row, asked.codes, options.average)
@@ -161,10 +177,14 @@ def _of_class_counts(asked: Asked) -> _Line:
         if gone is not None:
             pool[gone] -= 1
             shares = found.less[:, counted.own, gone]
+        groups = groups_of_row(asked.question, order, row) if weighted else []
         total = Fraction(0)
         for component, share in zip(components, shares, strict=True):
-            if share:
-                drawn = [min(pair) for pair in zip(pool, component.train, strict=True)]
+            drawn = [min(pair) for pair in zip(pool, component.train, strict=True)]
+            if share and weighted:
+                draw = draw_counts(pool, drawn)
+                total += share * exact_shares(asked.question, groups, k, draw)[counted.own]
+            elif share:
                 total += share * exact(counted, pool, drawn, k, options.share)
         return total
 

@@ -28,13 +28,20 @@ class RowInfluences(NamedTuple):
         Of the candidates that are in the rows.
     far : array of shape (rows, scopes)
         Of any other candidate: all of them do the same, or all of a class.
-    doubt : float
-        No influence is off by more, besides what is known before.
+    doubts : array of shape (rows,), or 0
+        No influence on a row is off by more, besides what is known before.
     """
 
     entries: Floats
     far: Floats
-    doubt: float = 0.0
+    doubts: Floats | float = 0.0
+
+
+class RowValues(NamedTuple):
+    """What rows are worth, and how far each may be off, besides what is known before."""
+
+    values: Floats
+    doubts: Floats | float = 0.0
 
 
 class InfluencePart(Protocol):
@@ -62,8 +69,8 @@ class ListVotes:
         candidate is that is not in the row.
     """
 
-    whole: Callable[[NeighborOrder, int], Floats]
-    less: Callable[[NeighborOrder, Codes, int], Floats]
+    whole: Callable[[NeighborOrder, int], RowValues]
+    less: Callable[[NeighborOrder, Codes, int], RowValues]
     factors: Floats
     pools: NDArray[np.int64] | None = None
 
@@ -93,25 +100,37 @@ class ListByList:
         own, gone = self.codes[own_rows(order)], self.codes[order.flat_indices]
         strikes = Strikes.of(order, gone if self.runs else None, self.average)
         lists, factors = gone[strikes.entries], self.votes.factors
-        whole = self.votes.whole(order, n_threads)
-        change = whole[strikes.rows]
+        whole, doubts = self.votes.whole(order, n_threads)
+        change, off = whole[strikes.rows], np.zeros(len(strikes.rows))
         for batch in batches(order, strikes.rows):
             struck = struck_rows(order, strikes.rows[batch], strikes.entries[batch])
-            change[batch] -= self.votes.less(struck, lists[batch], n_threads)
-        change *= factors[own[strikes.rows], lists]
-        if self.votes.pools is None:
-            every = struck_rows(order, np.arange(len(own)), np.full(len(own), -1))
-            nobody = np.zeros(len(own), dtype=np.int32)
-            far = (whole - self.votes.less(every, nobody, n_threads))[:, None]
-        else:
-            classes = self._far_classes(order, self.votes.pools, whole, n_threads)
-            far = (whole[:, None] - classes) * factors[own]
-        return RowInfluences(change[strikes.of_entry], far)
+            less = self.votes.less(struck, lists[batch], n_threads)
+            change[batch] -= less.values
+            off[batch] = less.doubts
+        counted = factors[own[strikes.rows], lists]
+        far, far_doubts = self._far(order, RowValues(whole, doubts), own, n_threads)
+        doubts = np.zeros(len(own)) + doubts
+        far_doubts = np.maximum.reduce(far_doubts, axis=1)
+        np.maximum.at(far_doubts, strikes.rows, (doubts[strikes.rows] + off) * counted)
+        return RowInfluences((change * counted)[strikes.of_entry], far, far_doubts)
+
+    def _far(
+        self, order: NeighborOrder, whole: RowValues, own: Codes, n_threads: int
+    ) -> tuple[Floats, Floats]:
+        """What candidates that are not in the rows do, and how far that may be off."""
+        doubts = np.zeros((len(own), 1)) + np.reshape(whole.doubts, (-1, 1))
+        if self.votes.pools is not None:
+            factors = self.votes.factors[own]
+            values, off = self._far_classes(order, self.votes.pools, whole, n_threads)
+            return (whole.values[:, None] - values) * factors, (doubts + off) * factors
+        every = struck_rows(order, np.arange(len(own)), np.full(len(own), -1))
+        less = self.votes.less(every, np.zeros(len(own), dtype=np.int32), n_threads)
+        return (whole.values - less.values)[:, None], doubts + np.reshape(less.doubts, (-1, 1))
 
     def _far_classes(
-        self, order: NeighborOrder, pools: NDArray[np.int64], whole: Floats, n_threads: int
-    ) -> Floats:
-        """Values of rows that lack a candidate of a class that is not among them.
+        self, order: NeighborOrder, pools: NDArray[np.int64], whole: RowValues, n_threads: int
+    ) -> tuple[Floats, Floats]:
+        """Values and doubts of rows that lack a candidate of a class that is not among them.
 
         Only classes are asked for that a row has met, and not completely: without any of its
         candidates near, it does not matter how many a class has.
@@ -124,11 +143,13 @@ class ListByList:
         numbers, classes = pairs // n_classes, (pairs % n_classes).astype(np.int32)
         some = met < pools[self.codes[own_rows(order)][numbers], classes]
         numbers, classes = numbers[some], classes[some]
-        far = np.repeat(whole[:, None], n_classes, axis=1)
+        far = np.repeat(whole.values[:, None], n_classes, axis=1)
+        off = np.zeros(far.shape) + np.reshape(whole.doubts, (-1, 1))
         if len(numbers):
             near = struck_rows(order, numbers, np.full(len(numbers), -1))
-            far[numbers, classes] = self.votes.less(near, classes, n_threads)
-        return far
+            less = self.votes.less(near, classes, n_threads)
+            far[numbers, classes], off[numbers, classes] = less
+        return far, off
 
 
 def redo_rows(

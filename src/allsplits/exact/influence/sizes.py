@@ -27,7 +27,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from allsplits.exact.masses import Prefixes, bernoulli_masses, cut_masses, rank_masses
+from allsplits.exact.masses import (
+    Column,
+    Prefixes,
+    bernoulli_masses,
+    cut_masses,
+    rank_masses,
+    size_shares,
+)
 from allsplits.splits import BernoulliLaw, SizeLaw
 
 Floats = NDArray[np.float64]
@@ -87,7 +94,7 @@ def _semivalue(N: int, share: Callable[[int], Fraction]) -> SizeWeights:
 
 def law_weights(law: SizeLaw | BernoulliLaw, n_candidates: int, k: int) -> SizeWeights | None:
     """The influence under a law; None if it leaves nobody out beside the one who asks."""
-    shares = _size_shares(law, n_candidates, k)
+    shares = size_shares(Column(k, law))
     inside = sum((w * Fraction(a, n_candidates) for a, w in shares.items()), Fraction(0))
     if inside in (0, 1):
         return None
@@ -96,18 +103,6 @@ def law_weights(law: SizeLaw | BernoulliLaw, n_candidates: int, k: int) -> SizeW
         {a: w / inside for a, w in shares.items()},
         {a: w / inside for a, w in out.items() if w},
     )
-
-
-def _size_shares(law: SizeLaw | BernoulliLaw, N: int, k: int) -> dict[int, Fraction]:
-    shares: dict[int, Fraction] = {}
-    if isinstance(law, BernoulliLaw):
-        q = law.q
-        shares = {s: comb(N, s) * q**s * (1 - q) ** (N - s) for s in range(k, N + 1)}
-        total = sum(shares.values())
-        return {s: share / total for s, share in shares.items()}
-    for component in law.components:
-        shares[component.train] = shares.get(component.train, Fraction(0)) + component.weight
-    return shares
 
 
 def shapley_masses(n_candidates: int, k: int) -> MassPair:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact.effort import majority_seconds
+from allsplits.exact.effort import majority_seconds, weighted_shapley_seconds
 from allsplits.exact.influence.asked import Asked
 from allsplits.exact.influence.class_counts import (
     candidate_pools,
@@ -22,9 +22,12 @@ from allsplits.exact.influence.vote_masses import (
     mean_influences,
     ranked_influences,
 )
-from allsplits.exact.influence.weighted import weighted_influences
+from allsplits.exact.influence.weighted import (
+    weighted_class_lists,
+    weighted_mean_lists,
+    weighted_vote_lists,
+)
 from allsplits.exact.laws.fixed_size.majority import VoteTable
-from allsplits.exact.struck_votes import may_be_weightless
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.orders import UNIT_ROUNDOFF
 from allsplits.splits import GroupLaw
@@ -35,6 +38,8 @@ Floats = NDArray[np.float64]
 WEIGHTED = ("weighted", "weighted mean")
 #: Pairs of a question and a candidate for which complete orders are still made.
 MOST_PAIRS = 4_000_000_000
+#: Seconds that Shapley's values of weighted votes may take.
+MOST_SECONDS = 6 * 3600.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,28 +96,42 @@ def check_asked(asked: Asked) -> None:
 
 
 def _check_weighted(asked: Asked) -> None:
-    """It matters which of the neighbours vote: lists are valued one by one, within bounds."""
-    if asked.method != "influence" or asked.law.kind != "fixed size":
+    """Complete orders of weighted votes, each list valued anew: only of few samples."""
+    if asked.method == "soft_shapley":
         raise UnsupportedError(
-            "estimator must have weights='uniform' for these values: with weighted votes only "
-            "method='influence' under splits of fixed size (FixedSize, ShuffleSplit, KFold, "
-            "LeavePOut) is computed, because it matters which of the neighbours vote"
+            "method='soft_shapley' is for votes of equal weight: pass weights='uniform', or use "
+            "method='shapley', the value of the weighted vote"
         )
-    if asked.outside:
-        raise UnsupportedError("X_test must be None with weighted votes: the samples ask")
-    if asked.question.options.exact:
-        raise UnsupportedError("exact must be False for values of weighted votes, which are bounds")
-    if may_be_weightless(asked.question):
+    if isinstance(asked.law, GroupLaw) and asked.method == "influence":
         raise UnsupportedError(
-            "weights must not be a function where a class has one sample: nobody might have weight"
+            "weights must be 'uniform' for values of whole groups: weighted votes under groups "
+            "have no formula here. totals(groups) adds up the values of samples"
         )
+    if asked.method == "shapley" and _shapley_seconds(asked, asked.n_candidates) > MOST_SECONDS:
+        fit = asked.n_candidates
+        while fit > 1 and _shapley_seconds(asked, fit) > MOST_SECONDS:
+            fit -= 1
+        raise InvalidInputError(
+            "method='shapley' with weighted votes needs complete orders, and values each of them "
+            f"without every candidate in turn: that is done for up to {fit:,} candidates with "
+            f"n_neighbors={asked.k}; got {asked.n_candidates:,}. Pass fewer samples or neighbours, "
+            "or weights='uniform', or method='banzhaf' or 'influence', which need the near "
+            "neighbours only"
+        )
+
+
+def _shapley_seconds(asked: Asked, n_candidates: int) -> float:
+    """With so many candidates; samples that ask are as many and one more."""
+    n_rows = asked.question.n_questions if asked.outside else n_candidates + 1
+    means = asked.question.vote == "weighted mean"
+    return weighted_shapley_seconds(n_rows, n_candidates, asked.k, means)
 
 
 def _check_law(asked: Asked) -> None:
     law, vote = asked.law, asked.question.vote
     if isinstance(law, GroupLaw):
         _check_group_law(asked, law)
-    elif law.kind == "class counts" and vote in ("majority", "ranked"):
+    elif law.kind == "class counts" and vote in ("majority", "ranked", "weighted"):
         _check_class_counts(asked)
     elif law.kind not in ("fixed size", "independent draws"):
         raise UnsupportedError(
@@ -120,12 +139,18 @@ def _check_law(asked: Asked) -> None:
             "Bernoulli, stratified folds, ClassCounts or LeavePGroupsOut, or use method='shapley' "
             "or 'banzhaf', which need no cv"
         )
-    elif law.kind == "fixed size" and law_weights(law, asked.n_candidates, asked.k) is None:
+    elif _leaves_nobody_out(asked):
         raise InvalidInputError(
             f"cv must leave out another sample beside the one that is tested; got {law}, in which "
             "nobody else is ever missing, so that nobody's influence shows. Pass LeavePOut(2), "
             "ShuffleSplit or folds of two samples and more, or use method='shapley' or 'banzhaf'"
         )
+
+
+def _leaves_nobody_out(asked: Asked) -> bool:
+    if asked.law.kind == "independent draws":
+        return asked.k >= asked.n_candidates
+    return law_weights(asked.law, asked.n_candidates, asked.k) is None
 
 
 def _check_group_law(asked: Asked, law: GroupLaw) -> None:
@@ -165,6 +190,8 @@ def influences(asked: Asked) -> Influences:
         soft = SoftShapley(asked.codes, asked.k, asked.question.options.average)
         nobody = np.zeros(len(asked.codes))
         return Influences(N, soft, nobody, (4 * N + 8) * UNIT_ROUNDOFF, 1e-8 * n * N)
+    if asked.question.vote in WEIGHTED:
+        return _weighted(asked)
     if asked.by_class:
         part, vote = class_counts_influences(asked)
         depth = min(vote.depth + 1, N)
@@ -173,11 +200,6 @@ def influences(asked: Asked) -> Influences:
         bound = 2 * each * float(by_lists.votes.factors.max())
         seconds = vote.seconds() * (3 + (depth // 2 if part is by_lists else 2))
         return Influences(depth, part, np.zeros(len(asked.codes)), bound, seconds)
-    if asked.question.vote in WEIGHTED:
-        weighted = weighted_influences(asked)
-        nobody = np.zeros(len(asked.codes))
-        depth = min(weighted.depth, N)
-        return Influences(depth, weighted, nobody, weighted.bound, weighted.seconds)
     masses = masses_of(asked)
     depth = min(masses.depth, N)
     seconds = majority_seconds(n, depth, asked.question.n_classes, asked.k)
@@ -192,9 +214,22 @@ def influences(asked: Asked) -> Influences:
     return Influences(depth, ranked, nobody, bound, each * (3 + depth // 2))
 
 
+def _weighted(asked: Asked) -> Influences:
+    """Every list of neighbours is valued anew."""
+    nobody = np.zeros(len(asked.codes))
+    if asked.question.vote == "weighted mean":
+        masses = masses_of(asked)
+        lists, nobody = weighted_mean_lists(asked, masses), _constants(asked, masses.empty)
+    elif asked.by_class:
+        lists = weighted_class_lists(asked)
+    else:
+        lists = weighted_vote_lists(asked)
+    return Influences(lists.depth, lists.part, nobody, lists.bound, lists.seconds)
+
+
 def _constants(asked: Asked, empty: float) -> Floats:
     """What the score of nobody adds: 0 for classes; for targets the mean of all is predicted."""
-    if asked.question.vote != "mean":
+    if asked.question.n_classes:
         return np.zeros(len(asked.codes))
     N, y = asked.n_candidates, asked.targets
     total = y[: asked.n_samples].sum()

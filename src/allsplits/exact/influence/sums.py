@@ -31,7 +31,7 @@ class _Found(NamedTuple):
         What is in the sums for the row's own sample, which does nothing for itself; empty if the
         rows are not samples.
     doubt : float
-        How far an influence on these rows may be off.
+        How far what is done for these rows together may be off.
     """
 
     hits: Floats
@@ -49,7 +49,7 @@ class _ValuePart:
     within: bool
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> _Found:
-        entries, far, doubt = self.part(order, n_threads)
+        entries, far, doubts = self.part(order, n_threads)
         rows = own_rows(order)
         weights = self.weights[rows]
         scopes = self.scopes[order.flat_indices]
@@ -60,7 +60,7 @@ class _ValuePart:
         own = np.empty(0)
         if self.within:
             own = counted[np.arange(len(weights)), self.scopes[rows]]
-        return _Found(hits, counted.sum(axis=0), own, doubt)
+        return _Found(hits, counted.sum(axis=0), own, float((weights * doubts).sum()))
 
 
 class _Values:
@@ -78,7 +78,7 @@ class _Values:
         self._hits += found.hits
         self._sums = self._sums + found.sums
         self._own.append(found.own)
-        self._doubt = max(self._doubt, found.doubt)
+        self._doubt += found.doubt
 
     def finish(self) -> Answer:
         """Values of all samples."""

@@ -18,7 +18,13 @@ from allsplits.exact.influence._kernels_majority import (
 )
 from allsplits.exact.influence._kernels_mean import ErrorWeights, struck_errors
 from allsplits.exact.influence.asked import Asked
-from allsplits.exact.influence.rows import ListByList, ListVotes, RowInfluences, redo_rows
+from allsplits.exact.influence.rows import (
+    ListByList,
+    ListVotes,
+    RowInfluences,
+    RowValues,
+    redo_rows,
+)
 from allsplits.exact.influence.sizes import MassPair, banzhaf_masses, law_masses, shapley_masses
 from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.fixed_size._kernels_mean import TargetRows
@@ -95,9 +101,9 @@ def ranked_influences(asked: Asked, masses: MassPair) -> ListByList:
     options, codes = asked.question.options, asked.codes
     whole, less = (RankedVote(prefixes, options) for prefixes in (masses.whole, masses.less))
     return ListByList(
-        _plain_votes(
-            lambda order, n_threads: whole.right(order, codes, n_threads).sum(axis=1),
-            lambda order, n_threads: less.right(order, codes, n_threads).sum(axis=1),
+        plain_votes(
+            lambda order, n_threads: RowValues(whole.right(order, codes, n_threads).sum(axis=1)),
+            lambda order, n_threads: RowValues(less.right(order, codes, n_threads).sum(axis=1)),
             asked.n_classes,
         ),
         codes,
@@ -147,23 +153,23 @@ def mean_influences(asked: Asked, masses: MassPair) -> MeanInfluences:
     """Squared errors of means."""
     average, targets = asked.question.options.average, asked.targets
     whole, less = (MeanErrors(targets, each, average) for each in (masses.whole, masses.less))
-    votes = _plain_votes(
-        lambda order, n_threads: -whole(order, n_threads).sum(axis=1),
-        lambda order, n_threads: -less(order, n_threads).sum(axis=1),
+    votes = plain_votes(
+        lambda order, n_threads: RowValues(-whole(order, n_threads).sum(axis=1)),
+        lambda order, n_threads: RowValues(-less(order, n_threads).sum(axis=1)),
         1,
     )
     by_lists = ListByList(votes, asked.codes, average, runs=False)
     return MeanInfluences(masses, targets, average, by_lists)
 
 
-def _plain_votes(
-    whole: Callable[[NeighborOrder, int], Floats],
-    less: Callable[[NeighborOrder, int], Floats],
+def plain_votes(
+    whole: Callable[[NeighborOrder, int], RowValues],
+    less: Callable[[NeighborOrder, int], RowValues],
     n_classes: int,
 ) -> ListVotes:
     """Votes for which it does not matter who is gone beyond a row."""
 
-    def without(order: NeighborOrder, gone: Codes, n_threads: int) -> Floats:
+    def without(order: NeighborOrder, gone: Codes, n_threads: int) -> RowValues:
         return less(order, n_threads)
 
     return ListVotes(whole, without, np.ones((n_classes, n_classes)))

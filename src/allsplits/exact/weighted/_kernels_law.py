@@ -4,7 +4,7 @@ The vote of k ends with its last voter. Before that voter stand n_c candidates o
 which b_c are training items, all b_c-subsets being equally likely. Such a prefix has the weight
 
     Π_c h_c(n_c, b_c) · (α_e - b_e)/(N_e - n_e)                 α_c of N_c drawn from each class,
-    Π_c C(n_c, b_c) · C(N-1-j, a-k)/C(N, a),    j = Σ n_c       a of N drawn,
+    Π_c C(n_c, b_c) · C(N-1-j, a-k)/C(N, a),    j = Σ n_c       a of N drawn (or a mixture),
 
 where e is the class of the last voter. Products of binomial probabilities stand for products of
 binomial coefficients, so that nothing overflows. Members of a tie group come in random order: all
@@ -180,9 +180,7 @@ def add_mass(law, slots, polynomial, m, seen, chance, last_voter, out):
             if value == 0.0:
                 continue
             if sizes > 0:
-                value *= law.ends[size, seen, b]
-                if last_voter:
-                    value *= max(law.trains[size] - b, 0) / (law.n_candidates - seen)
+                value *= law.lasts[size, seen, b] if last_voter else law.ends[size, seen, b]
             if last_voter:
                 if slots[b + 1] >= 0:
                     out[line, slots[b + 1]] += value

@@ -63,10 +63,10 @@ class LawTables(NamedTuple):
     """A law as tables, component m by component.
 
     rows[m, table, n, b] is the weight of b training items among the first n of a class, and nexts
-    the same if the next item of the class is drawn, too. For laws of fixed size rows has one m; the
-    components are in ends[m, j, b] (what the product over classes must be multiplied by for b of j
-    items) and trains[m]; `ends` is empty for class counts. After `reach` candidates next to no vote
-    is still open.
+    the same if the next item of the class is drawn, too. For sets drawn from all candidates rows
+    has one m; the components are in ends[m, j, b], what the product over classes must be multiplied
+    by for b of j items, and lasts[m, j, b], the same if the next item is drawn, too. Both are empty
+    for class counts. After `reach` candidates next to no vote is still open.
     """
 
     rows: Floats
@@ -74,8 +74,7 @@ class LawTables(NamedTuple):
     table_of: Integers
     own_table_of: Integers
     ends: Floats
-    trains: Integers
-    n_candidates: int
+    lasts: Floats
     reach: int
 
 

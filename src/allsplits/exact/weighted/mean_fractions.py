@@ -13,11 +13,10 @@ from typing import Any
 
 from allsplits.exact.answer import Solver, in_fractions
 from allsplits.exact.laws.fixed_size.fractions import groups_of
-from allsplits.exact.masses import Column, deepest_prefix
+from allsplits.exact.masses import deepest_prefix, size_shares
 from allsplits.exact.question import Question
 from allsplits.exact.weighted.equal import check_states, weights_of
 from allsplits.orders import NeighborOrder
-from allsplits.splits import BernoulliLaw
 
 #: (Σ w·target, Σ w).
 Sums = tuple[Fraction, ...]
@@ -28,34 +27,26 @@ def solve_mean_fractions(question: Question) -> Solver:
     """exact=True for weighted means."""
     n = question.n_questions
     return in_fractions(
-        question, partial(_row, question), deepest_prefix(question.columns), [Fraction(1, n)] * n
+        question,
+        partial(exact_weighted_errors, question),
+        deepest_prefix(question.columns),
+        [Fraction(1, n)] * n,
     )
 
 
-def _row(question: Question, order: NeighborOrder, row: int) -> list[Fraction]:
-    """The value of one sample for each column."""
+def exact_weighted_errors(question: Question, order: NeighborOrder, row: int) -> list[Fraction]:
+    """Minus the expected squared error of a row for each column."""
     own = order.sample_of(row)
     weights = weights_of(question).unrounded_fractions(order.slice_rows(row, row + 1))
     groups = list(groups_of(order, row, question.options.average))
     line = []
     for column in question.columns:
         total = Fraction(0)
-        for train, share in _sizes(column):
+        for train, share in size_shares(column).items():
             for sums, mass in _outcomes(question, groups, weights, column.k, train):
                 total += share * mass * _value(question, own, sums)
         line.append(total)
     return line
-
-
-def _sizes(column: Column) -> list[tuple[int, Fraction]]:
-    """(training size, its share of the splits); independent draws are a mixture of sizes."""
-    law = column.law
-    if not isinstance(law, BernoulliLaw):
-        return [(component.train, component.weight) for component in law.components]
-    n = law.n_candidates
-    chances = {a: comb(n, a) * law.q**a * (1 - law.q) ** (n - a) for a in range(column.k, n + 1)}
-    total = sum(chances.values(), Fraction(0))
-    return [(a, chance / total) for a, chance in chances.items()]
 
 
 def _value(question: Question, own: int, sums: Sums) -> Fraction:

@@ -108,17 +108,21 @@ class WeightedMeans:
         Signed errors are added up, so rounding is measured by the largest error of each sample:
         steps of the walk, voters, exponents up to 43, and sums of up to 3,000 nodes by blocks.
         """
-        targets, own = question.targets, question.own_targets
-        worst = np.mean(np.maximum(own - targets.min(), targets.max() - own) ** 2)
         left_out = self.prefixes.missing + question.options.tol / 4
         k = int(self.prefixes.ks.max())
         rounding = (24 * self.prefixes.depth + 8 * k + 256) * UNIT_ROUNDOFF
-        bound: Floats = (left_out + rounding) * float(worst)
+        bound: Floats = (left_out + rounding) * largest_error(question)
         return bound
 
     def seconds(self, n_rows: int) -> float:
         """What rows take on one core, roughly."""
         return weighted_mean_seconds(n_rows, self.prefixes.depth, int(self.prefixes.ks.max()))
+
+
+def largest_error(question: Question) -> float:
+    """The mean over questions of the largest squared error that each may have."""
+    targets, own = question.targets, question.own_targets
+    return float(np.mean(np.maximum(own - targets.min(), targets.max() - own) ** 2))
 
 
 def solve_weighted_mean(question: Question) -> Solver:

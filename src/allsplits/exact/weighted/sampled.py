@@ -26,8 +26,8 @@ _FLOAT_TOLERANCE = 1e-13
 class Candidates(NamedTuple):
     """The candidates of one sample, nearest first: classes, weights (inf at 0), tie groups.
 
-    For class counts `pool` and `train` hold the candidates and the draws of each class, otherwise
-    one number each.
+    For class counts `pool` holds the candidates of each class, otherwise their number; `train` has
+    as many of them as are drawn, a line for each training set.
     """
 
     labels: NDArray[np.int32]
@@ -61,7 +61,7 @@ def sample_votes(
             labels = members[:, column]
             pool = labels if by_class else np.zeros(N_DRAWS, dtype=np.intp)
             left = row.pool[pool] - met[everyone, pool]
-            wanted = row.train[pool] - drawn[everyone, pool]
+            wanted = row.train[everyone, pool] - drawn[everyone, pool]
             comes = rng.random(N_DRAWS) * left < wanted
             met[everyone, pool] += 1
             drawn[everyone, pool] += comes

@@ -1,4 +1,4 @@
-"""Votes that weigh: 1/distance or any function of the distance, for laws of fixed size or counts.
+"""Votes that weigh: 1/distance or any function of the distance, for sizes, draws or counts.
 
 Which class is ahead depends on sums of weights: sets of voters have to be counted. Given who
 stands before the last voter, classes are independent, so the sums of each class are listed on
@@ -10,7 +10,7 @@ intervals that stay wide are replaced by means of draws (`sampled`).
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -30,16 +30,18 @@ from allsplits.exact.effort import is_long, map_timed_rows, weighted_votes_secon
 from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.class_counts.vote import solve_class_majority
 from allsplits.exact.laws.fixed_size.vote import solve_majority
+from allsplits.exact.masses import Column
 from allsplits.exact.question import Question, own_rows
 from allsplits.exact.ties import distinct_rows, entries_of_rows, legendre_rules
 from allsplits.exact.weighted._kernels_rows import bound_rows, count_rows
 from allsplits.exact.weighted.equal import or_equal, weights_of
 from allsplits.exact.weighted.kernel_types import Effort, FoundRows, WeightedRows, WeightedRule
-from allsplits.exact.weighted.sampled import Candidates, can_be_sampled, sample_votes
-from allsplits.exact.weighted.tables import TabledLaw
+from allsplits.exact.weighted.sampled import N_DRAWS, Candidates, can_be_sampled, sample_votes
+from allsplits.exact.weighted.tables import TabledLaw, tabled_law
 from allsplits.exact.weighted.vote_fractions import component_fractions, solve_vote_fractions
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
+from allsplits.splits import BernoulliLaw
 
 Floats = NDArray[np.float64]
 #: Votes of so many neighbours share a pass; few voters are counted exactly where many are not.
@@ -49,7 +51,7 @@ _EXACT_STEPS, _GRID_STEPS = 32.0, 256.0
 #: Tie groups that can come in more ways are left unknown.
 _MOST_PREFIXES = 50_000.0
 #: What a long run is told.
-_CHEAPER = "fewer neighbours, fewer samples, a smaller max_states or weights='uniform'"
+CHEAPER = "fewer neighbours, fewer samples, a smaller max_states or weights='uniform'"
 
 
 def _batches(ks: Sequence[int]) -> list[list[int]]:
@@ -61,16 +63,22 @@ def _batches(ks: Sequence[int]) -> list[list[int]]:
 class WeightedVote:
     """For each row of a block: value and doubt of every column, and the share of each class."""
 
-    def __init__(self, question: Question, law: Any) -> None:
-        self.question, self.law = question, TabledLaw(question, law)
-        self.ks = [column.k for column in question.columns]
+    def __init__(
+        self, question: Question, law: TabledLaw | None = None, ks: list[int] | None = None
+    ) -> None:
+        self.question = question
+        self.law = law or tabled_law(question, question.columns[0].law)
+        self.ks = ks or [column.k for column in question.columns]
         self.depth = self.law.depth(max(self.ks), question.options.tol)
-        # What every sample counts in each component of the law, by its class.
-        counted = component_fractions(question, law)
-        self.component_weights = np.array([[float(w) for w in line] for line in counted]).T
         # 1/(1 + tied rivals) is integrated; without shares there is one way to count ties.
         rules = legendre_rules((question.n_classes + 1) // 2 if question.options.share else 1)
         self.nodes, self.node_weights = (np.ascontiguousarray(rule[-1]) for rule in rules)
+
+    @cached_property
+    def component_weights(self) -> Floats:
+        """What every sample counts in each component of the question's law, by its class."""
+        counted = component_fractions(self.question, self.question.columns[0].law)
+        return np.array([[float(w) for w in line] for line in counted]).T
 
     @property
     def seconds(self) -> float:
@@ -95,11 +103,16 @@ class WeightedVote:
 
     def bounds(self, order: NeighborOrder, n_threads: int) -> Floats:
         """Lower and upper bounds of P(right): (rows, bound, component, column)."""
+        return self.enclosed(order, n_threads)[:, :, 0]
+
+    def enclosed(self, order: NeighborOrder, n_threads: int) -> Floats:
+        """The same of every class if values of samples are wanted; the class is the third axis."""
         rows, same = self._distinct_rows(order)
-        out = np.empty((order.n_samples, 2, len(self.law.trains), len(self.ks)))
+        n_classes = self.question.n_classes if self.question.want_samples else 1
+        out = np.empty((order.n_samples, 2, n_classes, self.law.n_components, len(self.ks)))
         for batch in _batches(self.ks):
             found = self._bounds(rows, [self.ks[c] for c in batch], n_threads, 0.0)
-            out[..., batch] = found[same][:, :, 0]
+            out[..., batch] = found[same]
         return out
 
     def _distinct_rows(self, order: NeighborOrder) -> tuple[WeightedRows, NDArray[np.intp]]:
@@ -157,11 +170,12 @@ class WeightedVote:
             own = int(rows.own[i])
             # Without averages the order of the row is the order of the draws.
             tied = rows.tied[entries] & options.average
-            for component in range(len(law.trains)):
-                row = Candidates(
-                    rows.labels[entries], tied, weights[entries], *law.draws(own, component)
-                )
+            for component in range(law.n_components):
                 rng = np.random.default_rng([seed, int(i), component])
+                row = Candidates(
+                    rows.labels[entries], tied, weights[entries],
+                    *law.draws(own, component, rng, N_DRAWS),
+                )  # fmt: skip
                 mean, noise = sample_votes(row, ks, n_classes, options.share, rng)
                 keep = slice(None) if self.question.want_samples else slice(own, own + 1)
                 found[i, :, :, component], variance[i, :, component] = mean[keep], noise[keep]
@@ -179,7 +193,7 @@ class WeightedVote:
             self.node_weights, VOTE_TOLERANCE,
         )  # fmt: skip
         law = self.law.tables(k, int(np.diff(rows.indptr).max()), options.tol)
-        n_rows, n_components = len(rows.own), len(self.law.trains)
+        n_rows, n_components = len(rows.own), self.law.n_components
         shape = (n_rows, 2, self.question.n_classes if every else 1, n_components, len(ks))
         found = FoundRows(
             np.zeros(shape), np.zeros((n_rows, n_components, len(ks))), np.zeros(n_rows, dtype=bool)
@@ -193,7 +207,7 @@ class WeightedVote:
         if found.is_open.any():
             map_timed_rows(
                 partial(run, kernel=bound_rows), n_rows, n_threads,
-                scale=scale, cheaper=_CHEAPER, smallest=4,
+                scale=scale, cheaper=CHEAPER, smallest=4,
             )  # fmt: skip
         # Votes that were not seen may go to anybody.
         found.won[:, 1] += np.maximum(1 - found.visited, 0)[:, None]
@@ -235,7 +249,7 @@ def _distinct(rows: WeightedRows, average: bool) -> tuple[WeightedRows, NDArray[
 
 
 def solve_weighted(question: Question) -> Solver:
-    """Weighted votes for classes, laws of fixed size or of class counts."""
+    """Weighted votes for classes: fixed sizes, independent draws, class counts."""
     if question.options.exact:
         return by_law(question, solve_vote_fractions)
     # The vote of one neighbour has no weights.
@@ -264,12 +278,16 @@ def _equal_votes(question: Question) -> Callable[[Question], Solver]:
 
 
 def _solve_weighted(question: Question) -> Solver:
+    columns = question.columns
+    if isinstance(columns[0].law, BernoulliLaw):
+        # Training sets with fewer than k samples are left out: each k has a law of its own.
+        question = question.with_columns([Column(c.k, c.law.given(c.k)) for c in columns])
     solver = by_law(question, _of_one_law)
     return or_equal(question, solver, _equal_votes(question), "majority")
 
 
 def _of_one_law(question: Question) -> Solver:
-    vote = WeightedVote(question, question.columns[0].law)
+    vote = WeightedVote(question)
 
     def finish(values: Floats) -> Answer:
         weight = vote.component_weights.sum(axis=1)[question.own_codes]
@@ -282,4 +300,4 @@ def _of_one_law(question: Question) -> Solver:
         return Answer(scores, doubt + vote.rounding(), standard_error=np.sqrt(noise))
 
     total = FromRows(question, finish, width=vote.width)
-    return Solver(vote.depth, vote, total, vote.seconds, _CHEAPER)
+    return Solver(vote.depth, vote, total, vote.seconds, CHEAPER)

@@ -8,7 +8,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import Bernoulli, FixedSize, order_neighbors, sample_values
-from allsplits.exact.influence.rows import ListByList, ListVotes
+from allsplits.exact.influence.rows import ListByList, ListVotes, RowValues
 from allsplits.exact.influence.sizes import (
     banzhaf_masses,
     banzhaf_weights,
@@ -36,8 +36,8 @@ def by_lists(asked):
     masses, options = masses_of(asked), asked.question.options
     whole, less = (MajorityVote(m, asked.n_classes, options) for m in (masses.whole, masses.less))
     votes = ListVotes(
-        lambda order, threads: whole.right(order, asked.codes, threads).sum(axis=1),
-        lambda order, gone, threads: less.right(order, asked.codes, threads).sum(axis=1),
+        lambda order, threads: RowValues(whole.right(order, asked.codes, threads).sum(axis=1)),
+        lambda order, gone, threads: RowValues(less.right(order, asked.codes, threads).sum(axis=1)),
         np.ones((asked.n_classes, asked.n_classes)),
     )
     return ListByList(votes, asked.codes, options.average)

@@ -38,25 +38,24 @@ def by_counts(counts):
                 nexts[0, c, n, b] = rows[0, c, n, b] * (drawn - b) / max(pool - n, 1)
     of_class = [[i for i, label in enumerate(LABELS) if label == c] for c in range(3)]
     chosen = product(*(combinations(of_class[c], counts[c]) for c in range(3)))
-    tables = LawTables(
-        rows, nexts, np.arange(3), np.arange(3), np.empty((0, 0, 0)), np.empty(0, dtype=np.int64),
-        len(LABELS), len(LABELS),
-    )  # fmt: skip
+    none = np.empty((0, 0, 0))
+    tables = LawTables(rows, nexts, np.arange(3), np.arange(3), none, none, len(LABELS))
     return tables, [sorted(sum(train, ())) for train in chosen]
 
 
 def by_size(size):
     """(tables, training sets) where `size` of all are drawn."""
     n_all, width = len(LABELS), max(KS)
-    rows, ends = np.zeros((2, 1, n_all + 1, width))
+    rows, ends, lasts = np.zeros((3, 1, n_all + 1, width))
     for n, b in product(range(n_all + 1), range(width)):
         if b <= n:
             rows[0, n, b] = comb(n, b) * 0.5**n
         if b <= min(n, size):
             drawn = comb(n, b) * comb(n_all - n, size - b) / comb(n_all, size)
             ends[0, n, b] = drawn / rows[0, n, b]
+            lasts[0, n, b] = ends[0, n, b] * (size - b) / max(n_all - n, 1)
     one = np.zeros(3, dtype=np.int64)
-    tables = LawTables(rows[None], rows[None], one, one, ends, np.array([size]), n_all, n_all)
+    tables = LawTables(rows[None], rows[None], one, one, ends, lasts, n_all)
     return tables, list(combinations(range(n_all), size))
 
 

@@ -1,18 +1,20 @@
 """Weighted votes by drawing: means that agree with the truth within the error they state."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits import ClassCounts, KNeighborsClassifierCV, evaluate, validation_curve
+from allsplits import Bernoulli, ClassCounts, KNeighborsClassifierCV, evaluate, validation_curve
 from allsplits.exact.weighted import sampled as sampled_votes
 from allsplits.exact.weighted import votes as weighted_votes
 from unit.refused import refused
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.integers(0, 6, (16, 2)) + 0.0, np.repeat([0, 1, 2], [7, 6, 3])
-LAWS = [KFold(4), ClassCounts({0: 4, 1: 3, 2: 2})]
+LAWS = [KFold(4), ClassCounts({0: 4, 1: 3, 2: 2}), Bernoulli(Fraction(1, 2))]
 
 
 @pytest.fixture
@@ -20,7 +22,7 @@ def nothing_is_counted(monkeypatch):
     """Every interval is as wide as can be, so that everything has to be drawn."""
 
     def wide(self, rows, ks, n_threads, scale):
-        every, parts = self.question.want_samples, len(self.law.trains)
+        every, parts = self.question.want_samples, self.law.n_components
         n_classes = self.question.n_classes if every else 1
         found = np.zeros((len(rows.own), 2, n_classes, parts, len(ks)))
         found[:, 1] = 1
@@ -30,7 +32,7 @@ def nothing_is_counted(monkeypatch):
 
 
 @pytest.mark.usefixtures("nothing_is_counted")
-@pytest.mark.parametrize("cv", LAWS, ids=["fixed size", "class counts"])
+@pytest.mark.parametrize("cv", LAWS, ids=["fixed size", "class counts", "draws"])
 @pytest.mark.parametrize("distance_ties", ["average", "index"])
 @pytest.mark.parametrize("label_ties", ["first", "share"])
 @pytest.mark.parametrize("weights", ["distance", lambda d: 1 / (1 + d)], ids=["1/d", "1/(1+d)"])

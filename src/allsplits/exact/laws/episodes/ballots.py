@@ -1,16 +1,19 @@
-"""Records of votes over all episodes, with one nearest neighbour.
+"""Records of votes over all episodes.
 
 Only the classes of an episode take part: smoothing counts those, and who is among the most voted
-of them is not asked for.
+of them is not asked for. One neighbour takes any number of classes; more go through every set of
+classes, each with the records of its class counts.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
 from typing import Any
 
-from allsplits.exact.answer import Answer, Solver
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits.exact.answer import Answer, FromRows, Solver
 from allsplits.exact.ballot_answer import (
     VoteChances,
     answer_from_ballots,
@@ -19,37 +22,37 @@ from allsplits.exact.ballot_answer import (
     with_classes,
 )
 from allsplits.exact.ballots import Ballots, one_vote_records
-from allsplits.exact.laws.class_counts.ballots import vote_chances
+from allsplits.exact.laws.class_counts.ballots import ClassCountsBallots, vote_chances
 from allsplits.exact.laws.class_counts.fractions import exact_row
-from allsplits.exact.laws.episodes.fractions import check_class_sets
+from allsplits.exact.laws.class_counts.vote import CHEAPER
+from allsplits.exact.laws.episodes.class_sets import ClassSets
+from allsplits.exact.laws.episodes.fractions import check_class_sets, support_sets
 from allsplits.exact.laws.episodes.vote import episode_weights, solve_episodes
 from allsplits.exact.question import Question
 from allsplits.exceptions import UnsupportedError
-from allsplits.orders import NeighborOrder
+from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.splits import EpisodeLaw
+
+Floats = NDArray[np.float64]
 
 
 def solve_ballots(question: Question) -> Solver:
-    """How the vote falls, from who wins it."""
+    """How the votes fall, of the only column."""
     law: EpisodeLaw = question.columns[0].law
     if question.wants.tops:
         raise UnsupportedError(
-            "top_K_accuracy is not supported with Episodes, where one vote is cast: recall@R looks "
-            "at the R nearest; ClassCounts takes any score when all classes are in every episode"
+            "top_K_accuracy is not supported with Episodes, where classes that are not in the "
+            "episode would tie with those that have no votes: recall@R looks at the R nearest; "
+            "ClassCounts takes any score when all classes are in every episode"
         )
-    if question.columns[0].k != 1:
-        raise UnsupportedError(
-            "scores of votes are supported with Episodes for n_neighbors=1; got "
-            f"n_neighbors={question.columns[0].k}. ClassCounts takes any n_neighbors when all "
-            "classes are in every episode"
-        )
-    options = replace(question.options, exact=False)
-    winners = replace(question, vote="majority", want_samples=True, options=options)
-    solver = solve_episodes(winners)
     if question.options.exact:
         chances, depth = _vote_chances(question, law), question.n_candidates
         solver = ballots_in_fractions(question, chances, episode_weights(question), depth)
         return solver._replace(total=_Converted(solver.total, lambda a: _few(a.ballots, law)))
+    if question.columns[0].k > 1:
+        return _solve_class_sets(question, law)
+    winners = replace(question, vote="majority", want_samples=True)
+    solver = solve_episodes(winners)
 
     def convert(answer: Answer) -> Answer:
         if answer.prediction_proba is None or answer.sample_weight is None:
@@ -60,6 +63,28 @@ def solve_ballots(question: Question) -> Solver:
         return _few(ballots_of(question, records, answer.sample_weight, bound), law)
 
     return solver._replace(total=_Converted(solver.total, convert))
+
+
+def _solve_class_sets(question: Question, law: EpisodeLaw) -> Solver:
+    """The mean over the sets of classes that have the query's own."""
+    sets = ClassSets.of(question, law)
+    parts = [ClassCountsBallots(question, train) for train in sets.trains]
+    width = question.places.width
+
+    def part(order: NeighborOrder, n_threads: int) -> Floats:
+        records = np.zeros((order.n_samples, width))
+        for number, rows, some in sets.rows(order, question.codes):
+            records[rows] += sets.share * parts[number](some, n_threads)
+        return records
+
+    def finish(records: Floats) -> Answer:
+        weight = np.array([float(w) for w in episode_weights(question)])
+        bound = max(each.error_bound for each in parts) + len(parts) * UNIT_ROUNDOFF
+        return _few(ballots_of(question, records, weight, bound), law)
+
+    depth = max(each.depth for each in parts)
+    seconds = sum(each.seconds for each in parts) * law.n_way / question.n_classes
+    return Solver(depth, part, FromRows(question, finish, width=width), seconds, CHEAPER)
 
 
 def _few(ballots: Ballots | None, law: EpisodeLaw) -> Answer:
@@ -86,18 +111,15 @@ class _Converted:
 
 def _vote_chances(question: Question, law: EpisodeLaw) -> Any:
     """Class counts of every set of classes."""
-    codes, n_classes = question.codes, question.n_classes
-    n_sets = check_class_sets(n_classes, law)
+    codes, n_sets, k = question.codes, check_class_sets(law), question.columns[0].k
 
     def chances(order: NeighborOrder, row: int) -> VoteChances:
         counted = exact_row(order, row, codes, question.options.average)
         y, found = counted.own, VoteChances()
         held_out = 0 if law.outside else 1
         pools = [size - held_out * (c == y) for c, size in enumerate(law.class_sizes)]
-        rest = [c for c in range(n_classes) if c != y]
-        for chosen in combinations(rest, law.n_way - 1):
-            train = [law.k_shot if c == y or c in chosen else 0 for c in range(n_classes)]
-            for votes, chance in vote_chances(counted, pools, train, 1).items():
+        for train in support_sets(law, y):
+            for votes, chance in vote_chances(counted, pools, train, k).items():
                 found[votes] = found.get(votes, Fraction(0)) + chance / n_sets
         return found
 

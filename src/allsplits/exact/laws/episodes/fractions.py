@@ -1,6 +1,6 @@
 """exact=True for episodes: class counts of every set of classes, in integers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -19,9 +19,9 @@ from allsplits.splits import EpisodeLaw
 _MOST_CLASS_SETS = 20_000
 
 
-def check_class_sets(n_classes: int, law: EpisodeLaw) -> int:
+def check_class_sets(law: EpisodeLaw) -> int:
     """How many sets of classes a query meets; raise if there are too many to go through."""
-    n_sets = comb(n_classes - 1, law.n_way - 1)
+    n_sets = comb(len(law.class_sizes) - 1, law.n_way - 1)
     if n_sets > _MOST_CLASS_SETS:
         raise UnsupportedError(
             f"exact=True goes through every set of classes: {n_sets} of them "
@@ -30,23 +30,28 @@ def check_class_sets(n_classes: int, law: EpisodeLaw) -> int:
     return n_sets
 
 
+def support_sets(law: EpisodeLaw, own: int) -> Iterator[list[int]]:
+    """Support items of each class, for all sets of classes that a query of class `own` meets."""
+    check_class_sets(law)
+    rest = [c for c in range(len(law.class_sizes)) if c != own]
+    for chosen in combinations(rest, law.n_way - 1):
+        yield [law.k_shot if c == own or c in chosen else 0 for c in range(len(law.class_sizes))]
+
+
 def every_class_set(
     question: Question, law: EpisodeLaw
 ) -> Callable[[NeighborOrder, int], list[Fraction]]:
     """P(right) of a row for each column, by its order and number."""
     value = exact_class_ranked if question.vote == "ranked" else exact_class_right
-    codes, n_classes = question.codes, question.n_classes
-    n_sets = check_class_sets(n_classes, law)
+    codes, n_sets = question.codes, check_class_sets(law)
 
     def line(order: NeighborOrder, row: int) -> list[Fraction]:
         counted = exact_row(order, row, codes, question.options.average)
         y = counted.own
         held_out = 0 if law.outside else 1
         pools = [size - held_out * (c == y) for c, size in enumerate(law.class_sizes)]
-        rest = [c for c in range(n_classes) if c != y]
         totals = [Fraction(0)] * len(question.columns)
-        for chosen in combinations(rest, law.n_way - 1):
-            train = [law.k_shot if c == y or c in chosen else 0 for c in range(n_classes)]
+        for train in support_sets(law, y):
             for c, column in enumerate(question.columns):
                 totals[c] += value(counted, pools, train, column.k, question.options.share)
         return [total / n_sets for total in totals]

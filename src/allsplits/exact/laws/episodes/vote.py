@@ -7,8 +7,6 @@ must be few.
 """
 
 from fractions import Fraction
-from itertools import combinations
-from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +17,14 @@ from allsplits.exact.effort import episode_seconds
 from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.class_counts.vote import ClassCountsVote
 from allsplits.exact.laws.episodes._kernels import EpisodeTables, score_episodes
+from allsplits.exact.laws.episodes.class_sets import ClassSets
 from allsplits.exact.laws.episodes.fractions import every_class_set
 from allsplits.exact.question import Question, neighbor_labels, own_rows
 from allsplits.exact.ties import tie_rules
-from allsplits.exceptions import UnsupportedError
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.splits import EpisodeLaw
 
 Floats = NDArray[np.float64]
-
-#: Sets of classes that are gone through for more than one neighbour.
-_MOST_CLASS_SETS = 2000
 
 
 def episode_weights(question: Question) -> list[Fraction]:
@@ -107,20 +102,9 @@ def _solve_nearest(question: Question, law: EpisodeLaw) -> Solver:
 
 def _solve_class_sets(question: Question, law: EpisodeLaw) -> Solver:
     """The mean over the sets of classes that have the query's own, each with its class counts."""
-    n_sets = comb(question.n_classes, law.n_way)
-    if n_sets > _MOST_CLASS_SETS:
-        raise UnsupportedError(
-            f"n_neighbors (or R) must be 1 for {law} of {question.n_classes} classes: more goes "
-            f"through every set of classes, {n_sets:,} of them here, and at most "
-            f"{_MOST_CLASS_SETS:,} are supported. Use fewer classes, or ClassCounts, which has all "
-            "of them in every training set"
-        )
-    sets = list(combinations(range(question.n_classes), law.n_way))
-    there = np.zeros((len(sets), question.n_classes), dtype=np.int64)
-    for line, chosen in zip(there, sets, strict=True):
-        line[list(chosen)] = 1
-    vote = ClassCountsVote(question, [tuple(line) for line in (law.k_shot * there).tolist()])
-    shares = there / there.sum(axis=0)
+    sets = ClassSets.of(question, law)
+    vote = ClassCountsVote(question, sets.trains)
+    shares = sets.there * sets.share
 
     def part(order: NeighborOrder, n_threads: int) -> Floats:
         own = question.codes[own_rows(order)]
@@ -130,7 +114,7 @@ def _solve_class_sets(question: Question, law: EpisodeLaw) -> Solver:
 
     def finish(values: Floats) -> Answer:
         weight = np.array([float(w) for w in episode_weights(question)])
-        bound = 1.25 * question.options.tol + vote.rounding + len(sets) * UNIT_ROUNDOFF
+        bound = 1.25 * question.options.tol + vote.rounding + len(sets.trains) * UNIT_ROUNDOFF
         return answer_from_rows(question, values, weight, bound)
 
     cheaper = "fewer classes, fewer neighbours or fewer samples"
