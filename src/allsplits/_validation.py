@@ -12,7 +12,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -195,7 +195,8 @@ def check_points(
     if issparse(X):
         if math.prod(X.shape) > _LARGEST_DENSE:
             raise InvalidInputError(
-                f"{name} is sparse with shape {X.shape}: distances are computed on dense rows, and "
+                f"{name} is sparse with shape {X.shape}: only Euclidean and cosine distances of "
+                "samples among themselves are computed on sparse rows, others on dense ones, and "
                 f"at most {_LARGEST_DENSE} entries fit; reduce it first (e.g. TruncatedSVD)"
             )
         X = X.toarray()
@@ -217,6 +218,22 @@ def check_points(
     if precomputed:
         _check_distance_matrix(points, symmetric)
     return np.asarray(points)
+
+
+def check_sparse(X: Any, *, name: str = "X") -> Any:
+    """Return sparse samples as float64 rows with sorted columns and no zeros that are stored."""
+    _refuse_neighbors(name, X, precomputed=False)
+    if X.dtype.kind not in "fiub":
+        raise InvalidInputError(f"{name} must be numeric; got {X.dtype}")
+    if X.shape[0] < 2:
+        raise InvalidInputError(f"{name} must have at least 2 samples; got {X.shape[0]}")
+    rows = csr_array(X, dtype=np.float64, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    if not np.isfinite(rows.data).all():
+        raise InvalidInputError(f"{name} must not hold NaN or infinity; got one")
+    check_size(name, rows.data)
+    return rows
 
 
 def check_new_points(estimator: Any, X: Any) -> NDArray[np.float64]:

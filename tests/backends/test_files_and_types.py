@@ -81,6 +81,28 @@ def test_a_mapped_file_is_never_in_memory_as_a_whole(no_client, tmp_path):
     assert peak < mapped.nbytes
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_the_default_search_makes_no_copy_of_a_mapped_file(metric, monkeypatch, tmp_path):
+    n, d = 6000, 1500
+    np.save(tmp_path / "X.npy", RNG.standard_normal((n, d), dtype=np.float32))
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    order_neighbors(mapped[:3000], depth=9, metric=metric)
+    expected = order_neighbors(mapped[:], depth=9, metric=metric)
+    # As with a file that is large beside what may be held.
+    monkeypatch.setattr("allsplits.orders.points._HELD_ENTRIES", 0)
+    monkeypatch.setattr("allsplits.orders.points._READ_ENTRIES", 1 << 17)
+    monkeypatch.setattr("allsplits.orders.proposers.products._TABLE_BYTES", 0)
+    tracemalloc.start()
+    try:
+        found = order_neighbors(mapped, depth=9, metric=metric, n_jobs=1)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < mapped.nbytes
+    np.testing.assert_array_equal(found.flat_indices, expected.flat_indices)
+    np.testing.assert_array_equal(found.flat_distances, expected.flat_distances)
+
+
 def whole(order, n_threads):
     return order.n_samples
 

@@ -12,6 +12,7 @@ from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.orders.default import exact_search
 from allsplits.orders.metric import Metric
 from allsplits.orders.protocol import Search
+from allsplits.orders.sparse import SparsePoints, sparse_search
 
 #: What `backend` may be.
 BACKENDS = ("auto", "exact", "faiss", "torch", "torch:cpu", "dask")
@@ -43,6 +44,8 @@ def prepare_search(X: Any, metric: Metric, depth: int, backend: str, n_threads: 
     check_backend(backend)
     if len(X) < 2:
         raise InvalidInputError(f"X must have at least 2 samples; got {len(X)}")
+    if isinstance(X, SparsePoints):
+        return sparse_search(X, metric, depth, backend, n_threads)
     if backend == "auto":
         backend = choose_backend(X, metric)
     if backend == "dask":

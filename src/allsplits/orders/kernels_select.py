@@ -54,7 +54,7 @@ def _shorten(lists, row, wanted):
     count, room = lists.counts[row], len(words)
     if count <= wanted:
         # More are wanted than when the list was last shortened.
-        lists.full[row] = min(room, wanted + wanted // 2 + 8)
+        lists.full[row] = min(room, wanted + wanted // 2 + 24)
         return
     nearest, _ = find_limit(words[:count], wanted, wanted + wanted // 8, words[count // 2])
     last = np.float32(0.0)
@@ -74,7 +74,7 @@ def _shorten(lists, row, wanted):
         kept += score < limit
     lists.counts[row] = kept
     lists.limits[row] = limit
-    lists.full[row] = min(room, kept + wanted // 2 + 8)
+    lists.full[row] = min(room, kept + wanted // 2 + 24)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)

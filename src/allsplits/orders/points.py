@@ -18,9 +18,9 @@ from allsplits.orders.kernel_types import Places, SortedRows, Ties
 from allsplits.orders.metric import Metric
 from allsplits.orders.verify import rerank, squared_rows
 
-#: Entries of a converted copy that may be held, and of rows that are read at a time (64 MiB).
+#: Entries of a converted copy that may be held (64 MiB), and of rows that are read at a time.
 _HELD_ENTRIES = 1 << 23
-_READ_ENTRIES = 1 << 22
+_READ_ENTRIES = 1 << 21
 
 Array = NDArray[np.float64]
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from scipy.sparse import issparse
+
 from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_points
 from allsplits.orders.backends import prepare_search
@@ -12,6 +14,7 @@ from allsplits.orders.cluster.points import check_dask_points, is_dask
 from allsplits.orders.metric import Metric
 from allsplits.orders.order import NeighborOrder
 from allsplits.orders.protocol import Block, Part, Search
+from allsplits.orders.sparse import SparsePoints, stays_sparse
 
 
 def iter_parts(
@@ -47,9 +50,11 @@ def iter_parts(
 
 
 def read_points(X: Any, metric: Metric, *, symmetric: bool = True) -> Any:
-    """Check samples: a finite array (small types stay as they are), or points of a dask array."""
+    """Check samples: a finite array (small types stay as they are), dask's or sparse points."""
     if is_dask(X):
         return check_dask_points(X, metric)
+    if issparse(X) and stays_sparse(X, metric):
+        return SparsePoints.read(X, metric)
     points = check_points(
         X,
         precomputed=metric.precomputed,
