@@ -51,6 +51,7 @@ sphinx_gallery_conf = {
     "reference_url": {},
     "plot_gallery": True,
     "matplotlib_animations": False,
+    "ignore_repr_types": r"matplotlib\.",
 }
 
 # The site: a folder that needs no network.

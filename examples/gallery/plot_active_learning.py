@@ -16,7 +16,7 @@ result = simulate(learner, X, y, rounds=15, batch_size=10, repetitions=5, random
 result
 
 # %%
-result.plot()
+_ = result.plot()
 
 # %%
 # In earnest there are no labels yet. ``ask`` names rows, ``teach`` takes their labels.

@@ -2,13 +2,13 @@
 Which embedding is better?
 ==========================
 
-Five ways to turn the digits into vectors, fitted without labels, are judged by their nearest
+Five ways to turn the digits into vectors, none of which sees labels, are judged by their nearest
 neighbours on the same samples, over all splits. ``compare`` says which are tied for first, with
 intervals that hold for all of them at once.
 """
 
 from sklearn.datasets import load_digits
-from sklearn.decomposition import NMF, PCA
+from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.random_projection import GaussianRandomProjection
 
@@ -19,7 +19,7 @@ embeddings = {
     "pixels": X,
     "PCA 20": PCA(20, random_state=0).fit_transform(X),
     "PCA 10": PCA(10, random_state=0).fit_transform(X),
-    "NMF 10": NMF(10, init="nndsvda", tol=1e-2, random_state=0).fit_transform(X),
+    "every other pixel": X[:, ::2],
     "random 20": GaussianRandomProjection(20, random_state=0).fit_transform(X),
 }
 knn = KNeighborsClassifier(5)

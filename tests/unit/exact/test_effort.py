@@ -15,6 +15,7 @@ from allsplits.exact.effort import (
     class_votes_seconds,
     episode_seconds,
     group_seconds,
+    vote_seconds,
     warn_if_long,
     weighted_mean_seconds,
 )
@@ -100,6 +101,11 @@ def test_a_given_order_needs_no_search():
     assert search_seconds(X, metric, 49, "auto") > 0
 
 
+def test_a_thousand_classes_are_not_all_met_at_every_rank():
+    """All k ≤ 15 of 20,000 samples take seconds: no word, whatever the number of classes."""
+    assert vote_seconds(20_000, 57, 1000, 15, every_class=False) < 10
+
+
 def test_the_estimates_grow_with_the_work():
     """In every argument by itself, over both sides of every branch."""
     classes = {
@@ -117,6 +123,11 @@ def test_the_estimates_grow_with_the_work():
         assert class_votes_seconds(**classes | change) > class_votes_seconds(**classes)
     assert class_votes_seconds(**classes) > class_votes_seconds(**classes | {"ks": [1]})
     assert class_votes_seconds(**classes) > class_votes_seconds(**classes | {"most": 2})
+    votes = {"n_rows": 100, "depth": 50, "n_classes": 4, "k": 5, "every_class": False}
+    for change in ({"n_rows": 101}, {"depth": 51}, {"n_classes": 5}, {"k": 6}):
+        for every in (False, True):
+            asked = votes | {"every_class": every}
+            assert vote_seconds(**asked | change) > vote_seconds(**asked)
     episodes = {"n_rows": 100, "depth": 99, "n_classes": 10, "n_way": 5}
     for name in episodes:
         more = episodes | {name: episodes[name] + 1}

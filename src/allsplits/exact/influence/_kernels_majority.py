@@ -29,7 +29,7 @@ from allsplits.exact.influence._kernels_shares import (
     win_shares,
 )
 from allsplits.exact.kernel_types import Rule
-from allsplits.exact.laws.fixed_size._kernels_rivals import Met, Ways
+from allsplits.exact.laws.fixed_size._kernels_rivals import Met, Ways, new_met
 
 Floats = NDArray[np.float64]
 
@@ -87,7 +87,7 @@ class StrikeWork(NamedTuple):
 
 def new_strike_work(n_classes: int, k: int) -> StrikeWork:
     """Space for votes of up to k."""
-    met = Met(*np.empty((3, n_classes), np.int64))
+    met = new_met(n_classes)
     votes, shares = new_share_work(n_classes, k)
     sums, ends, inside = np.empty((3, n_classes))
     return StrikeWork(met, votes, shares, sums, ends, inside, np.empty((4, k + 1)), np.empty(k + 1))

@@ -13,8 +13,8 @@ same place in class order, which decides label ties) are struck once for all.
 import numpy as np
 from numba import njit
 
-from allsplits.exact.laws.fixed_size._kernels_majority import fill_wins, start_row
-from allsplits.exact.laws.fixed_size._kernels_rivals import gather_rivals
+from allsplits.exact.laws.fixed_size._kernels_majority import fill_wins
+from allsplits.exact.laws.fixed_size._kernels_rivals import meet_one, put_in_rank, start_row
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -73,18 +73,13 @@ def strike_two_classes(rows, numbers, tables, weights, behind, bases, hits):
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _value_prefix(own, j, met, n_present, votes, work, out):
     """out[column] = W[j, n], with n the items that are met."""
-    rule, columns, ways = votes
+    columns = votes.columns
     for c in range(len(out)):
         out[c] = 0.0
     if met.prefix[own] == 0 or columns.k_high[j] == 0:
         return
-    k_range = columns.k_low[j], columns.k_high[j]
-    if met.prefix[own] == j:
-        for k in range(k_range[0], k_range[1] + 1):
-            work.wins[k] = 1.0
-    else:
-        n_rivals = gather_rivals(own, met, n_present, work.rivals)
-        fill_wins(met.prefix[own], n_rivals, j, k_range, rule.share, ways, work)
+    if not fill_wins(own, j, met, n_present, votes, work):
+        return
     for c in range(len(out)):
         if columns.masses[c, j] > 0.0:
             out[c] = columns.masses[c, j] * work.wins[columns.ks[c]]
@@ -106,19 +101,10 @@ def _strike_each(own, j, met, n_struck, n_present, votes, work, behind):
             behind[p, j] = behind[alike, j]
         else:
             met.prefix[c] -= 1
+            put_in_rank(c, met, n_present)
             _value_prefix(own, j, met, n_present, votes, work, behind[p, j])
             met.prefix[c] += 1
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _meet_one(c, met, n_present):
-    """Count an item; returns how many classes were met."""
-    if met.prefix[c] == 0:
-        met.present[n_present] = c
-        met.group[c] = n_present
-        n_present += 1
-    met.prefix[c] += 1
-    return n_present
+            put_in_rank(c, met, n_present)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -126,11 +112,12 @@ def strike_classes(rows, part, votes, met, work, sums, bases, changes):
     """changes[entry] = what a row is worth without the entry, less bases[row]: without a far one.
 
     `part` are the first row and the end. Line p of sums[p, j] is for the class that is met as the
-    p-th, the last one for the complete row; met.group is the place of each class.
+    p-th, the last one for the complete row.
     """
     start, stop = part
     depth = votes.columns.masses.shape[1] - 1
     nearer = sums[-1]
+    numbers = np.empty(len(met.prefix), np.int64)
     for i in range(start, stop):
         own = rows.own[i]
         labels = rows.labels[rows.indptr[i] : rows.indptr[i + 1]]
@@ -142,7 +129,9 @@ def strike_classes(rows, part, votes, met, work, sums, bases, changes):
             n_struck = n_present
             _value_prefix(own, j, met, n_present, votes, work, nearer[j])
             if j < len(labels):
-                n_present = _meet_one(labels[j], met, n_present)
+                if met.prefix[labels[j]] == 0:
+                    numbers[labels[j]] = n_present
+                n_present = meet_one(labels[j], met.prefix, met, n_present)
                 _strike_each(own, j, met, n_struck, n_present, votes, work, sums)
             else:
                 sums[:n_struck, j] = 0.0
@@ -156,6 +145,6 @@ def strike_classes(rows, part, votes, met, work, sums, bases, changes):
         entry = rows.indptr[i]
         for r in range(1, last + 1):
             before += nearer[r - 1]
-            p = met.group[labels[r - 1]]
+            p = numbers[labels[r - 1]]
             for c in range(len(base)):
                 changes[entry + r - 1, c] = before[c] + sums[p, r, c] - base[c]

@@ -16,15 +16,56 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels import binomial_row, tie_weights
 from allsplits.exact.kernel_types import aligned_space
-from allsplits.exact.laws.fixed_size._kernels_rivals import (
-    Rivals,
-    gather_rivals,
-    is_free,
-    new_rivals,
-    quadrature_order,
-)
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Rivals(NamedTuple):
+    """The classes against one: their items in prefix and tie group, and who comes after it."""
+
+    items: Integers
+    tied: Integers
+    after: NDArray[np.bool_]
+
+
+def new_rivals(n_classes: int) -> Rivals:
+    """Space for the rivals of a class."""
+    return Rivals(
+        np.empty(n_classes, np.int64), np.empty(n_classes, np.int64), np.empty(n_classes, np.bool_)
+    )
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def gather_rivals(target, met, n_present, rivals):
+    """Items of the other classes in the prefix, and in the tie group; returns how many classes."""
+    n = np.int64(0)
+    for e in range(n_present):
+        d = met.present[e]
+        if d != target:
+            rivals.items[n] = met.prefix[d]
+            rivals.after[n] = d > target
+            rivals.tied[n] = met.group[d]
+            n += 1
+    return n
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def quadrature_order(items, n_rivals, v, k_high, share):
+    """Nodes needed: r tied rivals give a polynomial of degree r in y."""
+    if not share:
+        return 1
+    able = 0
+    for d in range(n_rivals):
+        if items[d] >= v:
+            able += 1
+    return min(able, (k_high - v) // v) // 2 + 1
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def is_free(items, v, y):
+    """Whether no number of votes of a rival with so many items is too large."""
+    return items < v or (items == v and y == 1.0)
 
 
 class TiedWork(NamedTuple):
@@ -67,7 +108,7 @@ def new_tied_work(n_classes: int, n_columns: int, size: int) -> TiedWork:
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def times_capped_pair(poly, temp, rows, group_rows, lines, most, v, y):
     """Multiply poly[u, i] (u voters from the prefix, i from the group) by a class's two lines.
 
@@ -91,7 +132,7 @@ def times_capped_pair(poly, temp, rows, group_rows, lines, most, v, y):
             poly[u, i] = temp[u, i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
     """work.poly[u, i]: ways of the rivals to have u voters from the prefix and i from the group."""
     items, tied, after = work.rivals
@@ -115,7 +156,7 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
             times_capped_pair(poly, work.temp, table, group_rows, (items[d], 0), most, v, y_d)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
     """Add P(a class wins a vote that ends in the group) to work.added[column]."""
     table, sums, row, poly = ways.table, work.sums, work.group_rows[0], work.poly
@@ -144,7 +185,7 @@ def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
                     added[c] += scale * table[n_own, v - beta] * row[beta] * total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _weigh_votes(s, g, columns, table, work):
     """Fill active and omegas for the group of g items that follows s; which votes end in it."""
     k_max = table.shape[1] - 1
@@ -165,14 +206,14 @@ def _weigh_votes(s, g, columns, table, work):
     return _Ending(k_low, k_high, phi)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def add_mixed_group(own, place, met, votes, work, out):
     """Add the prefixes that end inside a tie group.
 
     `place` is how many items are before it, how many it has, and how many classes were met.
     """
     s, g, n_present = place
-    rule, columns, ways = votes
+    rule, columns, ways, _ = votes
     ending = _weigh_votes(s, g, columns, ways.table, work)
     if ending.k_high == 0:
         return

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from allsplits.exact.effort import map_timed_rows
 from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.fixed_size._kernels_majority import (
-    RARE,
     score_tied,
     score_untied,
     work_space,
 )
-from allsplits.exact.laws.fixed_size._kernels_rivals import Votes, Ways
+from allsplits.exact.laws.fixed_size._kernels_rivals import RARE, Votes, Ways
 from allsplits.exact.masses import Prefixes, binomial_table
 from allsplits.exact.question import Options, own_rows
 from allsplits.exact.ties import distinct_rows, legendre_rules
@@ -44,12 +43,13 @@ class VoteTable:
         """Bound on the relative rounding error of a value: all terms are positive.
 
         Tables: 3 roundings a row, numerator and denominator; masses: 4 a step and their sum; each
-        class's factor: k products and sums; then the sums over votes and prefixes; numbers of
-        votes that are less probable than `RARE` are left out.
+        class's factor: k products and sums; then the sums over votes and prefixes. What is less
+        likely than `RARE` is left out: that a class has far more votes than it should, for each of
+        them; far fewer, for the one that wins and its largest rival; and both for certain wins.
         """
         depth, k = prefixes.depth, int(prefixes.ks.max())
         factors = min(n_classes, depth)
-        return (12 * depth + (k + 3) * (factors + 2) + 64) * UNIT_ROUNDOFF + k * RARE
+        return (12 * depth + (k + 3) * (factors + 2) + 64) * UNIT_ROUNDOFF + (factors + 5) * RARE
 
 
 class MajorityVote:
@@ -71,6 +71,11 @@ class MajorityVote:
         """Bound on rounding errors of a probability."""
         return VoteTable.rounding(self.prefixes, self.n_classes)
 
+    def votes(self, rule: Rule) -> Votes:
+        """What the kernels are asked."""
+        columns, ways = self.prefixes.columns, Ways(self.table.values, self.quadrature)
+        return Votes(rule, columns, ways, np.ascontiguousarray(columns.masses.T))
+
     def right(self, order: NeighborOrder, codes: Codes, n_threads: int) -> Floats:
         """P(right) of each row of `order`, shape (rows, columns)."""
         return self._run(order, class_rows(order, codes), n_threads, every_class=False)
@@ -86,15 +91,13 @@ class MajorityVote:
         self, order: NeighborOrder, rows: Rows, n_threads: int, *, every_class: bool
     ) -> Floats:
         rule = Rule(every_class, self.options.average, self.options.share)
-        ways = Ways(self.table.values, self.quadrature)
-        votes = Votes(rule, self.prefixes.columns, ways)
+        votes = self.votes(rule)
         place: Any = slice(None)
         if rule.average:
             rows, _, place = distinct_rows(rows, np.zeros_like(rows.own))
         width = self.n_classes if every_class else len(self.prefixes.ks)
         out = np.zeros((len(rows.own), width))
-        has_ties = bool(rows.tied.any())
-        tied = rule.average and has_ties
+        tied = rule.average and bool(rows.tied.any())
 
         def score(start: int, stop: int) -> None:
             met, work, tied_work = work_space(self.n_classes, votes, tied)
@@ -103,8 +106,9 @@ class MajorityVote:
             else:
                 score_untied(rows, start, stop, votes, met, work, out)
 
-        # What ties cost is seen from the first rows; the first block speaks for the others.
-        says_so = has_ties and order.first_row == self.first_row
+        # What mixed classes and ties cost is seen from the first rows; the first block speaks for
+        # the others.
+        says_so = order.first_row == self.first_row
         map_timed_rows(
             score,
             len(rows.own),

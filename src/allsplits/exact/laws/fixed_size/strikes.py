@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from allsplits._threads import map_row_ranges
 from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.fixed_size._kernels_majority import work_space
-from allsplits.exact.laws.fixed_size._kernels_rivals import Votes, Ways
 from allsplits.exact.laws.fixed_size._kernels_strikes import strike_classes, strike_two_classes
 from allsplits.exact.laws.fixed_size.majority import MajorityVote
 from allsplits.exact.laws.fixed_size.two_classes import LARGEST_TABLES, win_tables
@@ -68,7 +67,7 @@ class ClassStrikes:
         prefixes = self.vote.prefixes
         n_columns, depth = len(prefixes.ks), prefixes.depth
         rule = Rule(False, False, self.vote.options.share)
-        votes = Votes(rule, prefixes.columns, Ways(self.vote.table.values, self.vote.quadrature))
+        votes = self.vote.votes(rule)
         bases = np.zeros((len(given.rows.own), n_columns))
         found = Changes(given, n_columns)
         for batch in given.batches(n_columns):

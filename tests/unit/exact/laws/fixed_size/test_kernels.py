@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from allsplits.exact.kernel_types import Rows, Rule
+from allsplits.exact.laws.fixed_size import _kernels_rivals
 from allsplits.exact.laws.fixed_size._kernels_majority import (
     score_tied,
     score_untied,
@@ -25,7 +26,7 @@ from allsplits.exact.laws.fixed_size._kernels_tally import (
 )
 from allsplits.exact.laws.fixed_size._kernels_two_classes import fill_win_table, sum_two_classes
 from allsplits.exact.laws.fixed_size.majority import VoteTable
-from allsplits.exact.masses import Column, prefixes_for
+from allsplits.exact.masses import Column, integer_masses, prefixes_for
 from allsplits.exact.ties import legendre_rules
 from allsplits.splits import SizeLaw
 
@@ -61,12 +62,69 @@ def test_score_untied_takes_neighbours_as_they_come(neighbours, share, win, ks, 
         ks = ks[-1:]
     at = prefixes(row.n, ks)
     ways = Ways(VoteTable(at).values, legendre_rules(max(ks) // 2 + 1 if share else 0))
-    votes = Votes(Rule(every_class, False, share), at.columns, ways)
+    votes = Votes(Rule(every_class, False, share), at.columns, ways, at.columns.masses.T.copy())
     out = np.zeros((1, 3 if every_class else len(ks)))
     met, work, _ = work_space(3, votes, False)
     score_untied(neighbours.rows, 0, 1, votes, met, work, out)
     asked = [(ks[0], c) for c in range(3)] if every_class else [(k, row.own) for k in ks]
     close(out[0], [mean_over_training_sets(row, k, lambda v, _, c=c: win(v, c)) for k, c in asked])
+
+
+def ways_to_win(counts, target, share, k):
+    """How many k-subsets the class wins, ties by class order or shared, in integers."""
+    total = Fraction(0)
+    for v in range(1, min(counts[target], k) + 1):
+        # ways[votes, tied rivals]
+        ways = {(0, 0): 1}
+        for d, n in enumerate(counts):
+            if d == target:
+                continue
+            after = {}
+            for (votes, tied), many in ways.items():
+                for b in range(min(n, v, k - v - votes) + 1):
+                    if b < v or share or d > target:
+                        key = votes + b, tied + (b == v)
+                        after[key] = after.get(key, 0) + many * comb(n, b)
+            ways = after
+        own = comb(counts[target], v)
+        total += sum(
+            Fraction(own * many, tied + 1 if share else 1)
+            for (votes, tied), many in ways.items()
+            if votes == k - v
+        )
+    return total
+
+
+LIKELY = ([0.8, 0.1, 0.05, 0.05], [0.3, 0.3, 0.25, 0.15], [0.45, 0.45, 0.05, 0.05])
+
+
+@pytest.mark.parametrize("likely", LIKELY)
+@pytest.mark.parametrize("kept", [True, False])
+def test_what_hardly_ever_happens_is_left_out_without_loss(share, likely, kept, monkeypatch):
+    """A long row: some numbers of votes are less likely than 1e-17, others are not."""
+    if not kept:
+        # Prefixes too long to keep spans: they are found again each time.
+        monkeypatch.setattr(_kernels_rivals, "_DEEPEST", 0)
+    n, train, ks = 60, 36, [1, 4, 17, 24]
+    law = SizeLaw.of_size(n + 1, train)
+    at = prefixes_for([Column(k, law) for k in ks], 1e-15)
+    labels = np.random.default_rng(len(likely)).choice(4, size=n, p=likely).astype(np.int32)
+    rows = Rows(np.array([0, n]), labels, np.zeros(n, bool), np.zeros(1, np.int32))
+    ways = Ways(VoteTable(at).values, legendre_rules(max(ks) // 2 + 1 if share else 0))
+    votes = Votes(Rule(False, False, share), at.columns, ways, at.columns.masses.T.copy())
+    out = np.zeros((1, len(ks)))
+    met, work, _ = work_space(4, votes, False)
+    score_untied(rows, 0, 1, votes, met, work, out)
+    expected = []
+    for k in ks:
+        masses = integer_masses(n, train, k)
+        total = Fraction(0)
+        for j, mass in masses.items():
+            if at.masses[ks.index(k), min(j, at.depth)] > 0 and j <= at.depth:
+                counts = np.bincount(labels[:j], minlength=4).tolist()
+                total += mass * ways_to_win(counts, 0, share, k)
+        expected.append(total / comb(n, train))
+    np.testing.assert_allclose(out[0], np.array(expected, dtype=float), rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("every_class", [False, True])
@@ -78,7 +136,7 @@ def test_score_tied(neighbours, share, win, ks, every_class):
     ways = Ways(VoteTable(at).values, legendre_rules(max(ks) // 2 + 1 if share else 0))
     out = np.zeros((1, 3 if every_class else len(ks)))
     rule = Rule(every_class, True, share)
-    votes = Votes(rule, at.columns, ways)
+    votes = Votes(rule, at.columns, ways, at.columns.masses.T.copy())
     score_tied(neighbours.rows, 0, 1, votes, *work_space(3, votes, True), out)
     asked = [(ks[0], c) for c in range(3)] if every_class else [(k, neighbours.own) for k in ks]
     close(
