@@ -93,11 +93,10 @@ def below(pages: dict[str, str]) -> dict[str, list[str]]:
     return found
 
 
-def toctree(names: list[str], *, shown: bool = False) -> str:
-    """A table of contents for the bars of the site; pages but demos have links of their own."""
+def toctree(names: list[str]) -> str:
+    """A table of contents for the bars of the site; the page itself has its links."""
     entries = "\n".join("/" + name.removesuffix(".md") for name in names)
-    options = ":maxdepth: 1\n" if shown else ":hidden:\n"
-    return f"\n\n```{{toctree}}\n{options}\n{entries}\n```\n"
+    return f"\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
 
 
 def gather(source: Path) -> None:
@@ -110,7 +109,7 @@ def gather(source: Path) -> None:
     }
     for page, names in {**below(pages), "index.md": PARTS}.items():
         if names:
-            pages[page] += toctree(names, shown=page == "demos.md")
+            pages[page] += toctree(names)
     wanted = {
         name: pages[name].encode() if name in pages else path.read_bytes()
         for name, path in shown.items()
