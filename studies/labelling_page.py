@@ -257,10 +257,10 @@ as if checks had no label; when it knew them it asked little beside them, and th
 ## Is the forecast?
 What {MORE} more labels are said to bring, and what the next {MORE} brought, over all samples of
 the file. It is said with a band, from nothing to a most: what the checks and the curve allow, and
-no more than the share of predictions that the last {MORE} labels, or the {MORE} before, have changed.
-“You could stop” is said where the whole band is below {100 * SMALL_GAIN:.0f} point. The exact curve learns from random
-sets of the labels, while the next ones are chosen: where much is left to learn (letters) more
-happens than it says.
+no more than the share of predictions that the last {MORE} labels, or the {MORE} before, have
+changed. “You could stop” is said where the whole band is below {100 * SMALL_GAIN:.0f} point. The
+exact curve learns from random sets of the labels, while the next ones are chosen: where much is
+left to learn (letters) more happens than it says.
 
 {forecast_table(found)}
 """
