@@ -91,8 +91,8 @@ class Points:
         for low in range(0, len(items), step):
             part = slice(low, low + step)
             found = self._rerank_few(start + low, items[part], beyond[part], depth, ties, n_threads)
-            for whole, some in zip(rows, found, strict=True):
-                whole[part] = some
+            for name in rows._fields:
+                getattr(rows, name)[part] = getattr(found, name)
         return rows
 
     def _rerank_few(
