@@ -200,7 +200,7 @@ Our order asks who is near, over all ways of learning from a fifth of the images
 ```python
 from allsplits import find_label_errors
 
-small = images.reshape(-1, 14, 2, 14, 2).mean(axis=(2, 4)).reshape(70_000, 196)
+small = images.reshape(-1, 14, 2, 14, 2).mean(axis=(2, 4)).reshape(len(images), 196)
 found = find_label_errors(small, labels)  # training images have a say, too
 found.doubt[is_test].argsort()[::-1][:100]  # the first hundred test images
 ```

@@ -2,16 +2,19 @@
 
 import re
 import shlex
+import sys
 import textwrap
+import types
 
 import numpy as np
 import pytest
+from sklearn.metrics import pairwise_distances
 
 from cli.command import iris_frame, run, write
 from docs import pages
 
-#: Studies and demonstrations are written by scripts that have run, on data that tests do not have.
-WRITTEN = ("studies", "benchmarks", "demos")
+#: Studies and benchmarks are written by scripts that have run, on data that tests do not have.
+WRITTEN = ("studies", "benchmarks")
 PAGES = [page for page in pages.PAGES if page.parts[-2] not in WRITTEN]
 BY_NAME = {pages.name_of(page): page.read_text(encoding="utf-8") for page in PAGES}
 _FENCES = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -49,6 +52,8 @@ def test_blocks_of_python_are_doctests_or_run_below():
         if not code.startswith(">>> ")
     }
     assert others == {
+        ("docs/demos/label_verdicts.md", "from allsplits import find_label_errors"),
+        ("docs/demos/lucky_split.md", "from aeon.distances import dtw_pairwise_distance"),
         ("docs/labelling.md", "# features.py: pip install pillow"),
         ("docs/scale.md", "from distributed import Client"),
     }
@@ -126,6 +131,35 @@ def test_features_of_photos(tmp_path, monkeypatch):
     exec(block_of("docs/labelling.md", "photos.csv"), {})
     assert np.load("embeddings.npy").shape == (4, 16 * 16 * 3)
     assert (tmp_path / "photos.csv").read_text().splitlines()[:2] == ["file", "0.png"]
+
+
+def test_suspects_of_a_demonstration():
+    """Docs/demos/label_verdicts.md, with a few made images in the place of MNIST."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([3, 5], 150)
+    images = 50.0 * labels[:, None, None] + rng.normal(size=(300, 28, 28))
+    labels[7] = 5
+    names = {"images": images, "labels": labels, "is_test": np.arange(300) < 200}
+    code = block_of("docs/demos/label_verdicts.md", "find_label_errors")
+    *lines, last = code.strip().splitlines()
+    exec("\n".join(lines), names)
+    assert eval(last, names)[0] == 7
+
+
+def test_a_split_of_a_demonstration(monkeypatch):
+    """Docs/demos/lucky_split.md, with Euclidean distances in the place of aeon's."""
+    given = types.ModuleType("aeon.distances")
+    given.dtw_pairwise_distance = lambda series: pairwise_distances(series[:, 0])
+    monkeypatch.setitem(sys.modules, "aeon", types.ModuleType("aeon"))
+    monkeypatch.setitem(sys.modules, "aeon.distances", given)
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    names = {"series": y[:, None, None] + rng.normal(size=(40, 1, 30)), "y": y, "y_train": y[:15]}
+    *lines, last = block_of("docs/demos/lucky_split.md", "aeon").strip().splitlines()
+    exec("\n".join(lines), names)
+    score, spread = eval(last, names)
+    assert 0.5 < score < 1
+    assert 0 < spread < 0.2
 
 
 def test_a_cluster(tmp_path, monkeypatch):
