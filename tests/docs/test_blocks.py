@@ -162,7 +162,7 @@ def test_a_split_of_a_demonstration(monkeypatch):
     assert 0 < spread < 0.2
 
 
-def test_a_cluster(tmp_path, monkeypatch):
+def test_a_cluster(tmp_path):
     """Docs/scale.md, with a cluster inside of this process."""
     distributed = pytest.importorskip("distributed", reason="dask is not installed")
     array = pytest.importorskip("dask.array", reason="dask is not installed")
@@ -171,8 +171,8 @@ def test_a_cluster(tmp_path, monkeypatch):
     from allsplits import evaluate
 
     points = np.random.default_rng(0).normal(size=(60, 3))
-    array.to_npy_stack(tmp_path / "embeddings", array.from_array(points, chunks=(30, 3)))
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "embeddings"
+    array.to_npy_stack(folder, array.from_array(points, chunks=(30, 3)))
     names = {"evaluate": evaluate, "KNeighborsClassifier": KNeighborsClassifier}
     names["y"] = np.arange(60) % 2
     code = block_of("docs/scale.md", "Client()").replace("evaluate(KN", "found = evaluate(KN")
@@ -180,7 +180,8 @@ def test_a_cluster(tmp_path, monkeypatch):
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as cluster:
         names["cluster"] = cluster
-        exec(code.replace("Client()", "Client(cluster)"), names)
+        code = code.replace("Client()", "Client(cluster)").replace('"embeddings"', repr(str(folder)))
+        exec(code, names)
         names["client"].close()
     alone = evaluate(KNeighborsClassifier(5), points, names["y"])
     assert names["found"].score == alone.score

@@ -145,7 +145,8 @@ def depth_in_passing(task: Task) -> int:
 
 
 def _in_passing(task: Task) -> tuple[Task, Asked] | None:
-    if task.test_set is not None:
+    # Weighted votes are counted one by one: nobody waits for that in passing.
+    if task.test_set is not None or task.settings.weights is not None:
         return None
     alone = replace(
         task,
