@@ -180,7 +180,9 @@ def test_a_cluster(tmp_path):
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as cluster:
         names["cluster"] = cluster
-        code = code.replace("Client()", "Client(cluster)").replace('"embeddings"', repr(str(folder)))
+        code = code.replace("Client()", "Client(cluster)").replace(
+            '"embeddings"', repr(str(folder))
+        )
         exec(code, names)
         names["client"].close()
     alone = evaluate(KNeighborsClassifier(5), points, names["y"])
