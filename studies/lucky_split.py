@@ -8,7 +8,7 @@ resamples (tsml-eval) stand beside them.
 
 ``python studies/lucky_split.py`` writes lucky_split.md and the page in docs/demos. It needs
 ALLSPLITS_DATA, the folder of ucr_38.npz and ucr_1nn_dtw_resamples.csv, and for DTW the package aeon
-(``pip install aeon``). Matrices of DTW distances take ten minutes of one core; they are
+(``pip install aeon``). Matrices of DTW distances take a quarter of an hour of one core; they are
 kept in the folder DTW_FOLDER (default: one below the folder for temporary files).
 """
 
@@ -34,8 +34,6 @@ from allsplits import ClassCounts, evaluate, replay
 DRAWN = 1000
 #: Up to so many samples the spread is counted over all pairs of them; beyond, those splits show it.
 MOST_PAIRED = 300
-#: A set with more cells than this is left out (Computers, with three tenths of the work of all 38).
-MOST_CELLS = 5e10
 Splits = list[tuple[np.ndarray, np.ndarray]]
 NEAREST = KNeighborsClassifier(1, metric="precomputed")
 
@@ -54,8 +52,6 @@ def archive() -> Iterator[tuple[str, np.ndarray, np.ndarray, int]]:
     file = np.load(folder() / "ucr_38.npz")
     names = [key[:-2] for key in file.files if key.endswith("_X")]
     for name in sorted(names, key=lambda name: cells(file[f"{name}_X"])):
-        if cells(file[f"{name}_X"]) > MOST_CELLS:
-            continue
         yield (
             name, file[f"{name}_X"].astype(float), file[f"{name}_y"], int(file[f"{name}_n_train"])
         )  # fmt: skip
@@ -295,9 +291,8 @@ DTW distances
 
 ![Exact means and spreads, published resamples, the archive's split](../docs/demos/lucky_split.png)
 
-One nearest neighbour on {s["n"]} of the 38 data sets of `ucr_38.npz` (small sets of the UCR archive
-that a public repository holds; {MOST_CELLS:.0e} cells of DTW tables are the most that were
-computed for a set, which leaves out Computers), series as they come. *Exact*: mean and standard
+One nearest neighbour on the {s["n"]} data sets of `ucr_38.npz` (small sets of the UCR archive
+that a public repository holds), series as they come. *Exact*: mean and standard
 deviation of one split, over all splits whose
 training set has as many of each class as the archive's (`ClassCounts`).
 *z*: how many such
@@ -383,8 +378,7 @@ found.score, found.split_std  # over all splits; what one split is off by
 
 `audit_split` does the same for a split of yours ([guide](../report.md#was-this-split-lucky)).
 
-*Protocol.* {s["n"]} of the 38 data sets of the file: Computers, whose distances take too long,
-is left out, none by its result; our DTW (aeon, no
+*Protocol.* All {s["n"]} data sets of the file; our DTW (aeon, no
 window) gives the published accuracy on the archive's split
 for {s["n_found"]} of {s["n"]}. What exact does not remove: other series would give other means.
 Every number:
