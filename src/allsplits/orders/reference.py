@@ -285,7 +285,7 @@ def order_neighbors(
     """
     check_backend(backend)
     resolved = Metric.resolve(metric, p, metric_params)
-    points = read_points(X, resolved, symmetric=False)
+    points = read_points(X, resolved, symmetric=False, backend=backend)
     n = len(points)
     depth = n - 1 if depth is None else check_count("depth", depth, at_least=1, at_most=n - 1)
     check_room(n, depth)
