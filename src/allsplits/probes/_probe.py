@@ -64,7 +64,7 @@ class KNNProbe(TorchMetric):  # type: ignore[misc]
         the score is that of so many samples. None keeps all.
     confidence : float or None, default=None
         With 0.95, `compute` returns a dict of the accuracy and both ends of the interval that holds
-        what other samples might have given. It takes about as long again.
+        what other samples might have given. It takes two to three times as long.
     backend : str, default="auto"
         Neighbour search, as in `order_neighbors`; embeddings on a GPU are searched there.
     random_state : int, default=0
@@ -89,9 +89,9 @@ class KNNProbe(TorchMetric):  # type: ignore[misc]
     sanity check) give NaN and a warning, so that training goes on. Calling the metric (`forward`)
     is `update`: a batch alone has no score.
 
-    In several processes each keeps its own samples, and all are joined when `compute` is called; a
-    sampler that fills up the last batch with copies makes them neighbours of each other, so let it
-    drop the last batch instead.
+    In several processes each keeps its own samples, and all are joined when `compute` is called,
+    for which each of them must have had a batch. A sampler that fills up the last batch with copies
+    makes these each other's neighbours: let it drop the last batch instead.
 
     Examples
     --------
