@@ -60,7 +60,11 @@ def test_parameters_views_and_inference_tensors():
 @pytest.mark.parametrize(
     ("tensor", "error", "words"),
     [
-        (torch.eye(4).to_sparse(), InvalidTypeError, r"dense tensor.*sparse_coo.*to_dense"),
+        (
+            torch.eye(4).double().to_sparse(),
+            InvalidTypeError,
+            r"dense.*sparse_coo.*to_dense",
+        ),
         (torch.ones(4), InvalidInputError, r"shape \(n_samples, n_features\)"),
         (torch.ones((4, 2), dtype=torch.complex64), InvalidInputError, "[Cc]omplex"),
         (torch.ones((1, 2)), InvalidInputError, "at least 2"),
@@ -143,6 +147,15 @@ def test_tensors_on_a_device_never_visit_the_host(as_if_on_a_gpu, monkeypatch):
     assert fitted.curve_.search.backend == "torch"
     with pytest.raises(BaseException, match="copied to the host"):
         allsplits.audit_split(KNN, points, y, np.arange(200), np.arange(200, 300), n_runs=100)
+
+
+def test_results_name_a_device_other_than_the_cpu():
+    from dataclasses import replace
+
+    found = allsplits.evaluate(KNN, X, Y)
+    assert "searched on" not in repr(found)
+    there = replace(found, search=replace(found.search, backend="torch", device="cuda:1"))
+    assert repr(there).endswith(", searched on cuda:1)")
 
 
 def test_points_are_used_where_they_are():

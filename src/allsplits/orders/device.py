@@ -11,6 +11,7 @@ from allsplits._tensors import check_dense, is_on_gpu, to_array
 from allsplits._validation import HALF_ENDS, check_largest
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders.metric import Metric
+from allsplits.orders.proposers.torch_errors import clear_errors
 from allsplits.orders.squares import SMALLEST
 
 #: Rows looked at a time: temporary copies stay small beside X.
@@ -26,9 +27,9 @@ class DevicePoints:
     tensor: Any
 
     @classmethod
+    @clear_errors
     def read(cls, X: Any) -> "DevicePoints":
         """Check samples on their device: two dimensions, numbers, all finite."""
-        check_dense("X", X)
         kind = str(X.dtype).removeprefix("torch.")
         if X.ndim != 2 or len(X) < 2 or X.shape[1] == 0 or X.is_complex():
             raise InvalidInputError(
@@ -72,6 +73,7 @@ def stays_on_device(X: Any, metric: Metric, backend: str) -> bool:
     """
     if not is_on_gpu(X) or backend not in ("auto", "torch") or not metric.is_euclidean:
         return False
+    check_dense("X", X)
     return metric.of_directions or not _has_tiny_values(X.detach())
 
 

@@ -43,8 +43,9 @@ class SearchReport:
 
     @property
     def note(self) -> str:
-        """What a result must say about its neighbours: nothing if they are exact."""
-        return ", APPROXIMATE neighbours" if self.approximate else ""
+        """What a result says about its neighbours: nothing if they are exact and of the CPU."""
+        where = "" if self.device == "cpu" else f", searched on {self.device}"
+        return (", APPROXIMATE neighbours" if self.approximate else "") + where
 
     def bound_text(self, error_bound: float) -> str:
         """How a result's bound is printed: it knows nothing of neighbours that were missed."""

@@ -251,7 +251,7 @@ def order_neighbors(
 
     Parameters
     ----------
-    X : array-like, data frame, sparse matrix or dask array of shape (n_samples, n_features)
+    X : array-like, data frame, tensor, sparse matrix or dask array, (n_samples, n_features)
         The samples; with ``metric="precomputed"`` the square matrix of distances, row i holding
         the distances from sample i (it need not be symmetric here).
     depth : int, default=None

@@ -196,6 +196,14 @@ class KNNProbe(TorchMetric):  # type: ignore[misc]
         super().reset()
         self._seen, self._limit = 0, _NO_LIMIT
 
+    def extra_repr(self) -> str:
+        """What stands between the brackets of its repr."""
+        law = "every run of 5 folds" if self.law is None else str(self.law)
+        return (
+            f"n_classes={self.n_classes}, k={self.k}, law={law}, metric={self.metric!r}, "
+            f"max_samples={self.max_samples}, confidence={self.confidence}"
+        )
+
     def _measure(self) -> ProbeResult | None:
         if not len(self.numbers):
             return None

@@ -56,6 +56,12 @@ def test_the_value_of_evaluate():
     assert "on cpu" in repr(probe.result)
 
 
+def test_its_repr_says_what_it_measures():
+    text = repr(KNNProbe(3, k=7, law=ClassCounts(4)))
+    assert text.startswith("KNNProbe(n_classes=3, k=7, law=ClassCounts(")
+    assert "metric='cosine', max_samples=50000" in text
+
+
 @pytest.mark.parametrize("law", [None, 5, ClassCounts(4)])
 def test_the_interval_of_evaluate(law):
     probe = fed(KNNProbe(3, k=3, law=law, metric="euclidean", confidence=0.9))
