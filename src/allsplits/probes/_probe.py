@@ -20,7 +20,7 @@ from allsplits.exceptions import InvalidInputError, InvalidTypeError, Unsupporte
 from allsplits.model_selection import validation_curve
 from allsplits.orders import Metric, check_backend
 from allsplits.probes._result import ProbeResult
-from allsplits.probes._sample import draw_numbers, lowest
+from allsplits.probes._sample import are_lowest, draw_numbers
 
 try:
     import torch
@@ -83,11 +83,11 @@ class KNNProbe(TorchMetric):  # type: ignore[misc]
 
     Notes
     -----
-    Of b-byte embeddings with d features about ``2.5 · max_samples · d · b`` bytes are held at most,
-    until `reset`; half precision (``update(embeddings.half(), labels)``) halves that. Samples that
-    cannot be scored (embeddings with NaN, a single class, fewer than the law and k need, as in a
-    sanity check) give NaN and a warning, so that training goes on. Calling the metric (`forward`)
-    is `update`: a batch alone has no score.
+    Of embeddings with d features of b bytes each about ``2.25 · max_samples · d · b`` bytes are held
+    at most, and beside them what the search needs; ``set_dtype(torch.float16)`` halves what float32
+    takes. Samples that cannot be scored (embeddings with NaN, a single class, fewer than the law
+    and k need, as in a sanity check) give NaN and a warning, so that training goes on. Calling the
+    metric (`forward`) is `update`: a batch alone has no score.
 
     In several processes each keeps its own samples, and all are joined when `compute` is called,
     for which each of them must have had a batch. A sampler that fills up the last batch with copies
@@ -148,6 +148,7 @@ class KNNProbe(TorchMetric):  # type: ignore[misc]
         check_backend(backend)
         self.result: ProbeResult | None = None
         self._seen, self._limit = 0, _NO_LIMIT
+        self._kept_type: Any = None
         for name in ("embeddings", "labels", "numbers"):
             self.add_state(name, default=[], dist_reduce_fx="cat")
         self.add_state("n_seen", default=torch.tensor(0), dist_reduce_fx="sum")
@@ -169,7 +170,10 @@ class KNNProbe(TorchMetric):  # type: ignore[misc]
         numbers = torch.as_tensor(draw_numbers(len(labels), self.random_state, _rank(), self._seen))
         self._seen += len(labels)
         self.n_seen += len(labels)
+        embeddings = embeddings.to(self._kept_type or embeddings.dtype)
         kept = numbers.lt(self._limit).nonzero()[:, 0]
+        if not len(kept):
+            return
         for state, part in zip(self._states, (embeddings, labels, numbers), strict=True):
             # A copy: what the batch is a view of, such as all tokens, must not stay in memory.
             state.append(part.detach()[kept.to(part.device)])
@@ -190,6 +194,19 @@ class KNNProbe(TorchMetric):  # type: ignore[misc]
     def forward(self, *args: Any, **kwargs: Any) -> None:
         """The same as `update`: a batch alone has no score."""
         self.update(*args, **kwargs)
+
+    def set_dtype(self, dst_type: Any) -> KNNProbe:
+        """Keep embeddings in this type: ``torch.float16`` halves what float32 takes.
+
+        The score is that of the embeddings as they are kept. Labels stay what they are.
+        """
+        if not isinstance(dst_type, torch.dtype) or not dst_type.is_floating_point:
+            raise InvalidTypeError(
+                f"dst_type must be a floating torch.dtype; got {shown(dst_type)}"
+            )
+        self._kept_type = dst_type
+        self.embeddings[:] = [part.to(dst_type) for part in self.embeddings]
+        return self
 
     def reset(self) -> None:
         """Forget all samples; `result` stays."""
@@ -251,19 +268,33 @@ class KNNProbe(TorchMetric):  # type: ignore[misc]
 
     def _sample(self) -> tuple[Any, Any, Any]:
         """Embeddings, labels and numbers of the samples that are kept."""
+        if isinstance(self.numbers, list):
+            self._drop()
         # After processes were joined a state is one tensor.
-        joined = [torch.cat(state) if isinstance(state, list) else state for state in self._states]
-        kept = lowest(joined[2], self.max_samples)
-        if isinstance(kept, slice):
-            return tuple(joined)
-        return tuple(state[kept.to(state.device)] for state in joined)
+        states = [state if isinstance(state, list) else [state] for state in self._states]
+        embeddings, labels, numbers = (torch.cat(state) for state in self._kept(states))
+        return embeddings, labels, numbers
 
     def _drop(self) -> None:
         """Keep as many samples as allowed; later ones must have lower numbers than the last."""
-        kept = self._sample()
-        for state, part in zip(self._states, kept, strict=True):
-            state[:] = [part]
-        self._limit = int(kept[2].max())
+        if self.max_samples is None or self._n_held() <= self.max_samples:
+            return
+        for state, parts in zip(self._states, self._kept(self._states), strict=True):
+            state[:] = parts
+        self._limit = max(int(part.max()) for part in self.numbers)
+
+    def _kept(self, states: Any) -> Any:
+        """The parts of states without the samples beyond the bound."""
+        n_held = sum(len(part) for part in states[2])
+        if self.max_samples is None or n_held <= self.max_samples:
+            return states
+        of_all = are_lowest(torch.cat(states[2]), self.max_samples)
+        masks = of_all.split([len(part) for part in states[2]])
+        some = [number for number, mask in enumerate(masks) if mask.any()]
+        return [
+            [parts[number][masks[number].to(parts[number].device)] for number in some]
+            for parts in states
+        ]
 
 
 def _rank() -> int:

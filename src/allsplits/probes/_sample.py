@@ -19,8 +19,8 @@ def draw_numbers(n: int, *seed: int) -> NDArray[np.int64]:
     return np.random.default_rng(seed).integers(_NUMBERS, size=n)
 
 
-def lowest(numbers: Any, most: int | None) -> Any:
-    """Where the `most` smallest numbers of a tensor stand, in their order; None takes all."""
-    if most is None or len(numbers) <= most:
-        return slice(None)
-    return numbers.topk(most, largest=False, sorted=False).indices.sort().values
+def are_lowest(numbers: Any, most: int) -> Any:
+    """Which numbers of a tensor are among the `most` smallest."""
+    kept = numbers < 0  # none of them
+    kept[numbers.topk(min(most, len(numbers)), largest=False, sorted=False).indices] = True
+    return kept

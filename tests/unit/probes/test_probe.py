@@ -102,6 +102,15 @@ def test_memory_is_bounded_however_long_an_epoch_is():
     assert "100 samples drawn from 2,560" in repr(probe.result)
 
 
+def test_a_look_in_between_changes_nothing():
+    probe, looked = KNNProbe(3, k=5, max_samples=40), KNNProbe(3, k=5, max_samples=40)
+    fed(fed(probe), X + 1)
+    fed(looked).compute()
+    fed(looked, X + 1)
+    assert looked.compute() == probe.compute()
+    assert looked.result.n_seen == 180
+
+
 def test_samples_stay_with_their_labels():
     probe = KNNProbe(64, k=1, max_samples=100)
     for _ in range(20):

@@ -9,6 +9,7 @@ torch = pytest.importorskip("torch", reason="needs torch")
 torchmetrics = pytest.importorskip("torchmetrics", reason="needs torchmetrics")
 
 from allsplits import KNNProbe  # noqa: E402
+from allsplits.exceptions import InvalidTypeError  # noqa: E402
 
 
 def batches(n_batches=8, size=32, seed=0):
@@ -142,6 +143,23 @@ def test_processes_together_keep_as_many_as_one(monkeypatch):
     assert found[0] == found[1]
     assert [probe.result.n_samples for probe in probes] == [100, 100]
     assert [probe.result.n_seen for probe in probes] == [13 * 32, 13 * 32]
+
+
+def test_embeddings_kept_in_half_precision():
+    probe = fed(KNNProbe(3, k=5), n_batches=3)
+    torchmetrics.MetricCollection([probe]).set_dtype(torch.bfloat16)
+    fed(probe, n_batches=2, seed=1)
+    assert {part.dtype for part in probe.embeddings} == {torch.bfloat16}
+    # Everything else is what it was.
+    assert {part.dtype for part in (*probe.labels, *probe.numbers)} == {torch.int64}
+    given = KNNProbe(3, k=5)
+    for seed, n_batches in ((0, 3), (1, 2)):
+        for embeddings, labels in batches(n_batches, seed=seed):
+            given.update(embeddings.bfloat16(), labels)
+    assert probe.compute() == given.compute()
+    assert probe.half().double().embeddings[0].dtype == torch.bfloat16  # as all metrics
+    with pytest.raises(InvalidTypeError, match=r"floating torch.dtype; got torch.int8"):
+        probe.set_dtype(torch.int8)
 
 
 def test_kept_on_the_host():
