@@ -1,5 +1,8 @@
 """A device that is missing, too small, or gone: a clear error, or a stated way round it."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
@@ -122,6 +125,20 @@ def test_samples_that_cannot_fit_are_refused_before_they_are_sent(monkeypatch):
     # A tensor that is there already needs room for its tables only.
     tensor = torch.as_tensor(X[:20_000])
     assert torch_points.load_points(torch, tensor, EUCLIDEAN, "cuda") is tensor
+
+
+def test_memory_is_given_back_at_once():
+    """Not when the collector of circles comes by: meanwhile the next epoch needs it."""
+    gone = search(3000)
+    gone.order(0, 50)
+    gone.full.order(0, 2)
+    watched = [weakref.ref(part) for part in (gone, gone.scaled, *gone.levels.values())]
+    gc.disable()
+    try:
+        del gone
+        assert [part() for part in watched] == [None] * len(watched)
+    finally:
+        gc.enable()
 
 
 def test_float16_norms_do_not_overflow():

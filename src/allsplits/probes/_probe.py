@@ -83,8 +83,8 @@ class KNNProbe(TorchMetric):  # type: ignore[misc]
 
     Notes
     -----
-    Of embeddings with d features of b bytes each about ``2.25 · max_samples · d · b`` bytes are held
-    at most, and beside them what the search needs; ``set_dtype(torch.float16)`` halves what float32
+    Of embeddings with d features of b bytes about ``2.25 · max_samples · d · b`` bytes are held at
+    most, and beside them what the search needs; ``set_dtype(torch.float16)`` halves what float32
     takes. Samples that cannot be scored (embeddings with NaN, a single class, fewer than the law
     and k need, as in a sanity check) give NaN and a warning, so that training goes on. Calling the
     metric (`forward`) is `update`: a batch alone has no score.

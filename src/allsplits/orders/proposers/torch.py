@@ -14,7 +14,7 @@ and lists of candidates only where they fit.
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -74,9 +74,10 @@ class TorchSearch(Search):
         self.n_samples = len(X)
         self.rows_per_block = _ROWS_PER_BLOCK if self.on_gpu else 2 * _QUERIES
         self.points = load_points(self.torch, X, metric, device)
+        # No method of this object: a circle would keep the device's memory until it is found.
         self.full = FullRowSearch(
-            self._full_rows, self.n_samples, depth, n_threads, metric.from_squared,
-            metric.squared_ties,
+            partial(_full_rows, self.torch, self.points), self.n_samples, depth, n_threads,
+            metric.from_squared, metric.squared_ties,
         )  # fmt: skip
         self.n_candidates = 64 * -(-(2 * depth + 32) // 64)
         if precisions is None:
@@ -276,7 +277,8 @@ class TorchSearch(Search):
         """Bytes free when the first table was ready: the scores themselves must not count."""
         return free_bytes(self.torch, self.device)
 
-    def _full_rows(self, numbers: NDArray[np.intp]) -> NDArray[np.float64]:
-        chosen = self.torch.as_tensor(numbers, device=self.device)
-        rows: NDArray[np.float64] = distances_to_all(self.torch, self.points, chosen).cpu().numpy()
-        return rows
+
+def _full_rows(torch: Any, points: Any, numbers: NDArray[np.intp]) -> NDArray[np.float64]:
+    chosen = torch.as_tensor(numbers, device=points.device)
+    rows: NDArray[np.float64] = distances_to_all(torch, points, chosen).cpu().numpy()
+    return rows
