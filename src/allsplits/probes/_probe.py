@@ -221,6 +221,17 @@ class KNNProbe(TorchMetric):  # type: ignore[misc]
             f"max_samples={self.max_samples}, confidence={self.confidence}"
         )
 
+    def _sync_dist(self, dist_sync_fn: Any, process_group: Any = None) -> None:
+        """Join the samples of all processes, which hangs if one of them has none."""
+        seen = dist_sync_fn(self.n_seen, group=process_group or self.process_group)
+        counts = [int(one) for one in seen]
+        if min(counts) == 0 < max(counts):
+            raise InvalidInputError(
+                "update must have had a batch in every process before compute joins them; got "
+                f"{shown(counts)} samples: let the sampler give each of them one"
+            )
+        super()._sync_dist(dist_sync_fn, process_group)
+
     def _measure(self) -> ProbeResult | None:
         if not len(self.numbers):
             return None

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch", reason="needs torch")
 torchmetrics = pytest.importorskip("torchmetrics", reason="needs torchmetrics")
 
 from allsplits import KNNProbe  # noqa: E402
-from allsplits.exceptions import InvalidTypeError  # noqa: E402
+from allsplits.exceptions import InvalidInputError, InvalidTypeError  # noqa: E402
 
 
 def batches(n_batches=8, size=32, seed=0):
@@ -119,7 +119,9 @@ def processes(monkeypatch, n_batches, **options):
 
 def _whole(probe, name):
     state = probe._cache[name] if probe._cache else getattr(probe, name)
-    return torch.cat(state) if isinstance(state, list) else state
+    if not isinstance(state, list):
+        return state
+    return torch.cat(state) if state else torch.tensor([])
 
 
 def _is_of(probe, name, tensor):
@@ -143,6 +145,14 @@ def test_processes_together_keep_as_many_as_one(monkeypatch):
     assert found[0] == found[1]
     assert [probe.result.n_samples for probe in probes] == [100, 100]
     assert [probe.result.n_seen for probe in probes] == [13 * 32, 13 * 32]
+
+
+def test_a_process_without_a_batch_is_an_error_not_a_hang(monkeypatch):
+    with pytest.raises(InvalidInputError, match=r"every process.*got \[64, 0\] samples"):
+        processes(monkeypatch, (2, 0))
+    with pytest.warns(UserWarning, match="before the ``update`` method"):
+        found, _ = processes(monkeypatch, (0, 0))
+    assert all(torch.isnan(value) for value in found)
 
 
 def test_embeddings_kept_in_half_precision():
