@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 
 #: Deepest orders that a row's registers hold, and bytes of values on the circle at a time.
 DEEPEST, _BYTES = 1024, 1 << 29
+#: Bytes of the values of a block of rows.
+_MOST_VALUES = 1 << 31
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +109,11 @@ class CircleVotes:
             return self._tables[device]
 
     @property
+    def width(self) -> int:
+        """Values of a row."""
+        return len(self.votes[0].kind_of if self.every_class else self.votes[0].ks)
+
+    @property
     def error_bound(self) -> Floats:
         """No value is off by more than this."""
         bound: Floats = np.max([vote.error_bound for vote in self.votes], axis=0)
@@ -163,8 +170,10 @@ class RowVotes:
 
     def on_device(self, torch: Any, device: str, numbers: NDArray[np.intp]) -> "DeviceVotes | None":
         """The same values, made by the device."""
-        circle = self._on_circle() if device == "cuda" else None
-        return None if circle is None else DeviceVotes(torch, device, circle, self.codes, numbers)
+        circle = self._on_circle()
+        if circle is None or device != "cuda" or 8 * circle.width * len(numbers) > _MOST_VALUES:
+            return None
+        return DeviceVotes(torch, device, circle, self.codes, numbers)
 
     @property
     def error_bound(self) -> Floats | float:
@@ -184,8 +193,7 @@ class DeviceVotes:
         self.codes = torch.as_tensor(codes, device=device)
         self.tables = votes.tables(torch, device)
         self.first = int(numbers[0])
-        width = int(codes.max()) + 1 if votes.every_class else len(votes.votes[0].ks)
-        shape = (len(numbers), width)
+        shape = (len(numbers), votes.width)
         self.values = torch.zeros(shape, dtype=torch.float64, device=device)
         self.shares = None
         if votes.shares is not None:
@@ -217,6 +225,8 @@ class DeviceVotes:
     def _add(self, pairs: VoteRows, places: Any) -> None:
         """Add the values of pairs of a row and a class, a bounded number at a time."""
         torch = self.torch
+        if len(pairs.targets) == 0:
+            return
         for component, (tables, matrix, weights) in enumerate(self.tables):
             each = 8 * len(weights) * len(matrix)
             size = max(1, _BYTES // each)
