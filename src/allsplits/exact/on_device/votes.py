@@ -74,8 +74,7 @@ class CircleVote:
     def on_device(self, torch: Any, device: str) -> tuple[VoteTables, Any, Any]:
         """The tables, what makes coefficients of values, and what those count."""
         first, last = int(self._prefixes[0]), int(self._prefixes[-1])
-        active = self.weights > 0
-        k_low = np.where(active.any(axis=1), self.ks[active.argmax(axis=1)], 0)
+        k_low = np.where(self.weights > 0, self.ks, self.ks.max()).min(axis=1)
         n_points, votes = self.tables.sums.shape[-1], self.tables.rows.shape[1] - 1
         versions = 2 if self.next_is_drawn else 1
         arrays = [
