@@ -240,6 +240,8 @@ def test_a_probe(dtype):
         probe.update(batch, labels)
     found = {name: float(value) for name, value in probe.compute().items()}
     assert probe.result.search.device == "cuda:0"
+    # Where NCCL can join them.
+    assert {part.device.type for state in probe._states for part in state} == {"cuda"}
     model = KNeighborsClassifier(20, metric="cosine")
     curve = allsplits.validation_curve(
         model, on_host(points), y.cpu().numpy(), n_neighbors=[20], cv=KFold(5), backend="exact"

@@ -174,6 +174,8 @@ class KNNProbe(TorchMetric):  # type: ignore[misc]
         kept = numbers.lt(self._limit).nonzero()[:, 0]
         if not len(kept):
             return
+        # Decided on the host; kept where the metric is, since processes may join states there only.
+        numbers = numbers.to(self.device)
         for state, part in zip(self._states, (embeddings, labels, numbers), strict=True):
             # A copy: what the batch is a view of, such as all tokens, must not stay in memory.
             state.append(part.detach()[kept.to(part.device)])
@@ -299,7 +301,8 @@ class KNNProbe(TorchMetric):  # type: ignore[misc]
         n_held = sum(len(part) for part in states[2])
         if self.max_samples is None or n_held <= self.max_samples:
             return states
-        of_all = are_lowest(torch.cat(states[2]), self.max_samples)
+        numbers = torch.cat([part.cpu() for part in states[2]])
+        of_all = are_lowest(numbers, self.max_samples)
         masks = of_all.split([len(part) for part in states[2]])
         some = [number for number, mask in enumerate(masks) if mask.any()]
         return [
