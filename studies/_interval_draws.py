@@ -98,7 +98,9 @@ class Part(NamedTuple):
 
 
 def _of_one(part: Part, ks: Sequence[int], run: int) -> tuple:
-    rng = np.random.default_rng([list(KINDS).index(part.kind), part.n, round(100 * part.share), run])
+    rng = np.random.default_rng(
+        [list(KINDS).index(part.kind), part.n, round(100 * part.share), run]
+    )
     model = KNeighborsRegressor() if is_regression(part.kind) else KNeighborsClassifier()
     X, y = KINDS[part.kind](part.n, rng)
     curve = validation_curve(model, X, y, n_neighbors=ks, cv=FixedSize(part.share), n_jobs=1)
@@ -149,7 +151,9 @@ def main() -> None:
     given = parser.parse_args()
     end = time.monotonic() + 60 * given.minutes
     given.folder.mkdir(parents=True, exist_ok=True)
-    parts = [part for n in given.n for part in parts_of(n) if not part.stored(given.folder).exists()]
+    parts = [
+        part for n in given.n for part in parts_of(n) if not part.stored(given.folder).exists()
+    ]
     # What is compiled here need not be compiled by each process.
     cost = {part: seconds(part._replace(first=0)) for part in {p._replace(first=0) for p in parts}}
     total = AT_ONCE * sum(cost[part._replace(first=0)] for part in parts)

@@ -15,17 +15,16 @@ from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_choice, check_count, check_fraction
 from allsplits.exact import Ballots, ScoresWithout, SplitSpread
 from allsplits.exceptions import UnsupportedError
-from allsplits.model_selection._interval import (
-    METHODS,
-    Interval,
+from allsplits.model_selection._interval import Interval, make_interval
+from allsplits.model_selection._many_scores import ManyScores
+from allsplits.model_selection._moves import (
     Moves,
     SampleScores,
     jackknife_moves,
     jackknife_variance,
-    make_interval,
 )
-from allsplits.model_selection._many_scores import ManyScores
 from allsplits.model_selection._scoring import ignores_neighbors, in_digits
+from allsplits.model_selection._spread import METHODS
 from allsplits.orders import SearchReport
 from allsplits.splits import Law
 

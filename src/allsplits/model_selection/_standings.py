@@ -38,7 +38,8 @@ from scipy.stats import t as student
 
 from allsplits._frames import DataFrame, make_frame
 from allsplits.model_selection._evaluation import Evaluation
-from allsplits.model_selection._interval import Interval, Moves
+from allsplits.model_selection._interval import Interval
+from allsplits.model_selection._moves import Moves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

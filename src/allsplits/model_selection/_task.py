@@ -43,7 +43,7 @@ from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._error_parts import ErrorParts, parts_of
 from allsplits.model_selection._estimator import VoteSettings, read_estimator, read_weights
 from allsplits.model_selection._evaluation import Evaluation
-from allsplits.model_selection._interval import Moves, SampleScores
+from allsplits.model_selection._moves import Moves, SampleScores
 from allsplits.model_selection._scoring import Scoring, plain_score, read_scores
 from allsplits.model_selection._several_scores import (
     check_equal_votes,

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, LeaveOneGroupOut, LeaveOneOut, Strati
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import ClassCounts, Episodes, FixedSize, Interval, compare, evaluate
-from allsplits.model_selection._interval import METHODS
+from allsplits.model_selection._spread import METHODS
 from unit.refused import refused
 
 
