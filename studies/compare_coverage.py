@@ -29,7 +29,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from allsplits import FixedSize, Standings, compare, evaluate
 from allsplits.model_selection._standings import _moves, _pairs
 
-RUNS, NS, SHARE, CONFIDENCE = 200, (60, 200), 0.8, 0.95
+RUNS, NS, SHARE, CONFIDENCE = 400, (60, 200), 0.8, 0.95
 #: The two numbers of neighbours that are compared as a pair.
 OTHER = {1: 3, 15: 5}
 #: Of one candidate: estimator, samples.

@@ -197,8 +197,8 @@ class Evaluation(ManyScores):
             Between 0 and 1.
         method : {"combined", "jackknife", "sample scores"}, default="combined"
             How the variance is estimated. "jackknife" errs on the safe side, "sample scores"
-            (Bayle et al. 2020) on the other. The default is the first less what samples change in
-            each other's rows, which it counts twice, and no less than the second.
+            (Bayle et al. 2020) on the other. The default is the first less nine tenths of what
+            samples change in each other's rows, which it counts twice, and no less than the second.
 
         Returns
         -------
@@ -281,10 +281,10 @@ class Evaluation(ManyScores):
     def unbiased_variance(self, *, n_cuts: int = 400, random_state: int = 0) -> UnbiasedVariance:
         """An unbiased estimate of the variance of the score over data sets from the same source.
 
-        It exists for training sets of one fixed size, at most half of the samples less one, where
-        the jackknife is too large. It is noisier, and may be negative: over many data sets it is
-        right on average. It comes from cuts of the data in two halves, all of them where they are
-        few.
+        It exists for training sets of one fixed size a with 2a + 2 ≤ n: two of them and two
+        questions must fit into the data without a common sample. It is noisier than the variance of
+        `interval`, of which it is no part, and may be negative: over many data sets it is right on
+        average. It comes from cuts of the data in two halves, all of them where they are few.
 
         Parameters
         ----------
