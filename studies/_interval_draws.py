@@ -160,9 +160,6 @@ def main() -> None:
     print(f"{len(parts)} parts, {total:.0f} seconds by one process", flush=True)
     if given.estimate:
         return
-    if given.jobs > 1:
-        # The longest first, so that nobody is left with one of them.
-        parts.sort(key=lambda part: -cost[part._replace(first=0)])
     with ProcessPoolExecutor(given.jobs, get_context("fork")) as pool:
         waiting = [pool.submit(_unless_late, part, given.folder, end) for part in parts]
         done = sum(one.result() for one in waiting)

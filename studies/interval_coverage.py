@@ -77,7 +77,8 @@ def taken_off(share: float, floor: float = 1.0, *, one_end: bool = True) -> Rule
 def fewer_degrees(safe: Squares, tight: Squares, twice: float) -> Spread:
     """All taken off, and as many degrees of freedom less."""
     variance = max(safe.squares - twice, tight.squares)
-    return Spread(variance, max(2.0, safe.freedom * min(1.0, variance / safe.squares)))
+    left = min(1.0, variance / safe.squares) if safe.squares else 1.0
+    return Spread(variance, max(2.0, safe.freedom * left))
 
 
 #: What was tried, in words.
