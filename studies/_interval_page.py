@@ -13,7 +13,7 @@ from _interval_draws import KS, RUNS, SHARES
 from _report import environment, markdown_table
 from scipy.stats import binom
 
-from allsplits.model_selection._spread import METHODS
+from allsplits.model_selection._variance import METHODS
 
 CONFIDENCE = 0.95
 #: By number of samples, so many data sets of each cell were there for the choice.

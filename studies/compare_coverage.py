@@ -182,9 +182,8 @@ def of_two(kind: str, n: int, k: int) -> OfTwo:
     gap = np.mean([one.difference for one in found])
     before = []
     for one in found:
-        spread = one.first.paired_moves().less(one.second.paired_moves())
-        spread = spread._replace(least_variance=0.0)
-        variance, freedom = spread.spread("combined")
+        moves = one.first.paired_moves().less(one.second.paired_moves())
+        variance, freedom = moves._replace(least_variance=0.0).variance("combined")
         reach = student.ppf(0.5 + CONFIDENCE / 2, freedom) * np.sqrt(variance)
         before.append(abs(one.difference - gap) <= reach)
     return OfTwo(share(before), share(gap in one.interval for one in found))

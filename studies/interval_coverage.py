@@ -46,7 +46,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import FixedSize, evaluate
 from allsplits.model_selection._interval import interval_ends
-from allsplits.model_selection._spread import METHODS, Spread, Squares, spread_by
+from allsplits.model_selection._variance import METHODS, Squares, Variance, variance_by
 
 IDEAL = 2 * norm.ppf(0.5 + CONFIDENCE / 2)
 #: Kinds, numbers of samples and k for the unbiased variance.
@@ -56,29 +56,29 @@ SMALL = (("two classes", "40 dimensions"), (60, 100), (1, 5))
 class Rule(NamedTuple):
     """How an interval is made of its variances."""
 
-    spread: Callable[[Squares, Squares, float], Spread]
+    variance: Callable[[Squares, Squares, float], Variance]
     #: Whether a score of errors has the interval of a scale with one end.
     one_end: bool = True
 
 
 def by(method: str) -> Rule:
-    return Rule(lambda safe, tight, twice: spread_by(method, safe, tight, twice))
+    return Rule(lambda safe, tight, twice: variance_by(method, safe, tight, twice))
 
 
 def taken_off(share: float, floor: float = 1.0, *, one_end: bool = True) -> Rule:
     """Another share of what is counted twice, another lower end in units of the sample scores."""
 
-    def spread(safe: Squares, tight: Squares, twice: float) -> Spread:
-        return Spread(max(safe.squares - share * twice, floor * tight.squares), safe.freedom)
+    def variance(safe: Squares, tight: Squares, twice: float) -> Variance:
+        return Variance(max(safe.squares - share * twice, floor * tight.squares), safe.freedom)
 
-    return Rule(spread, one_end)
+    return Rule(variance, one_end)
 
 
-def fewer_degrees(safe: Squares, tight: Squares, twice: float) -> Spread:
+def fewer_degrees(safe: Squares, tight: Squares, twice: float) -> Variance:
     """All taken off, and as many degrees of freedom less."""
     variance = max(safe.squares - twice, tight.squares)
     left = min(1.0, variance / safe.squares) if safe.squares else 1.0
-    return Spread(variance, max(2.0, safe.freedom * left))
+    return Variance(variance, max(2.0, safe.freedom * left))
 
 
 #: What was tried, in words.
@@ -131,17 +131,17 @@ class Column(NamedTuple):
         return Judged(float(covers), float(np.mean(ends[:, 1] - ends[:, 0]) / ideal), len(runs))
 
     def _ends(self, rule: Rule, run: int) -> tuple[float, float]:
-        spread = rule.spread(self.safe[run], self.tight[run], self.twice[run])
+        variance = rule.variance(self.safe[run], self.tight[run], self.twice[run])
         one_unit = 0.0 if is_regression(self.kind) else 1 / self.n**2
         scoring = "neg_mean_squared_error" if one_unit == 0 else "accuracy"
         if self.of_gap:
             # Not less than one sample for either side.
-            spread = spread._replace(variance=max(spread.variance, 2 * one_unit))
+            variance = variance._replace(value=max(variance.value, 2 * one_unit))
             scoring = ""
         elif one_unit == 0 and not rule.one_end:
             scoring = ""
         return interval_ends(
-            self.values[run], spread, CONFIDENCE, scoring=scoring, n_units=self.n,
+            self.values[run], variance, CONFIDENCE, scoring=scoring, n_units=self.n,
             one_unit=one_unit,
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
 from allsplits.model_selection._interval import Interval
-from allsplits.model_selection._spread import METHODS
+from allsplits.model_selection._variance import METHODS
 
 Floats = NDArray[np.float64]
 

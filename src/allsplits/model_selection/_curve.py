@@ -19,7 +19,7 @@ from allsplits.model_selection._choice import KNOWN, Choice, choose_best
 from allsplits.model_selection._interval import make_interval
 from allsplits.model_selection._moves import Moves
 from allsplits.model_selection._scoring import in_digits
-from allsplits.model_selection._spread import METHODS
+from allsplits.model_selection._variance import METHODS
 from allsplits.orders import SearchReport
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from allsplits.model_selection._moves import (
     jackknife_variance,
 )
 from allsplits.model_selection._scoring import ignores_neighbors, in_digits
-from allsplits.model_selection._spread import METHODS
+from allsplits.model_selection._variance import METHODS
 from allsplits.orders import SearchReport
 from allsplits.splits import Law
 

@@ -1,6 +1,6 @@
 """The honest interval: what another data set from the same source might have given.
 
-The variance is that of `_spread`. Few samples may make up most of it (a rare class), so the
+The variance is that of `_variance`. Few samples may make up most of it (a rare class), so the
 quantile is Student's with Satterthwaite's degrees of freedom.
 
 A score between 0 and 1 gets Wilson's interval, with as many independent draws as its variance
@@ -35,7 +35,7 @@ from allsplits._validation import check_choice, check_fraction
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._moves import Moves
 from allsplits.model_selection._scoring import score_limits
-from allsplits.model_selection._spread import METHODS, Spread
+from allsplits.model_selection._variance import METHODS, Variance
 
 #: A share that is nearer to an end of its scale is at that end.
 _ROUNDING = 1e-12
@@ -101,17 +101,17 @@ def make_interval(
     n_units = len(moves.sample_scores)
     if n_units < 3:
         raise InvalidInputError(f"an interval needs at least 3 {moves.unit}; got {n_units}")
-    spread = moves.spread(method)
+    variance = moves.variance(method)
     low, high = score_limits(scoring)
     ends = interval_ends(
-        estimate, spread, level, scoring=scoring, n_units=n_units, one_unit=moves.one_unit
+        estimate, variance, level, scoring=scoring, n_units=n_units, one_unit=moves.one_unit
     )
     return Interval(
         estimate=estimate,
         low=max(low, ends[0] - error_bound),
         high=min(high, ends[1] + error_bound),
         confidence=level,
-        standard_error=sqrt(spread.variance),
+        standard_error=sqrt(variance.value),
         n_units=n_units,
         unit=moves.unit,
         method="sample scores" if moves.jackknife is None else method,
@@ -119,22 +119,22 @@ def make_interval(
 
 
 def interval_ends(
-    estimate: float, spread: Spread, confidence: float, *, scoring: str, n_units: int,
+    estimate: float, variance: Variance, confidence: float, *, scoring: str, n_units: int,
     one_unit: float,
 ) -> tuple[float, float]:  # fmt: skip
     """Both ends; `one_unit` is the variance of one of the units, wholly right or wrong."""
-    quantile = float(stdtrit(spread.freedom, 0.5 + confidence / 2))
+    quantile = float(stdtrit(variance.freedom, 0.5 + confidence / 2))
     limits = score_limits(scoring)
     if limits == (0.0, 1.0):
         p = min(max(estimate, 0.0), 1.0)
         least = min(p * (1 - p) / n_units, one_unit)
-        return _wilson(p, max(spread.variance, least), quantile, n_units)
+        return _wilson(p, max(variance.value, least), quantile, n_units)
     if limits == (-np.inf, 0.0) and estimate < 0:
         # Wilson's interval of a small share, in units in which it is one.
-        extra = quantile**2 * spread.variance / -estimate
+        extra = quantile**2 * variance.value / -estimate
         middle, reach = estimate - extra / 2, sqrt(extra * (extra / 4 - estimate))
         return middle - reach, middle + reach
-    reach = quantile * sqrt(spread.variance)
+    reach = quantile * sqrt(variance.value)
     return estimate - reach, estimate + reach
 
 

@@ -1,7 +1,7 @@
 """What each sample, or group, moves a score by: as the jackknife and as the sample scores have it.
 
-Their squares add up to the variances of `_spread`. Laws of whole groups take out whole groups, and
-deviations of a group are summed.
+Their squares add up to the variances of `_variance`. Laws of whole groups take out whole groups,
+and deviations of a group are summed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy.sparse import coo_array, csr_array
 
 from allsplits.exact import ScoresWithout
 from allsplits.model_selection._scoring import score_limits
-from allsplits.model_selection._spread import Spread, Squares, spread_by
+from allsplits.model_selection._variance import Squares, Variance, variance_by
 
 if TYPE_CHECKING:
     from allsplits.splits import Law
@@ -97,11 +97,13 @@ class Moves(NamedTuple):
             return float((sqrt(self.counted_twice) - sqrt(other.counted_twice)) ** 2)
         return self.changes.less(other.changes).squares
 
-    def spread(self, method: str) -> Spread:
+    def variance(self, method: str) -> Variance:
         """Variance and degrees of freedom by a method, or by sample scores if there is no other."""
         jackknife = None if self.jackknife is None else self._squares(self.jackknife)
-        found = spread_by(method, jackknife, self._squares(self.sample_scores), self.counted_twice)
-        return found._replace(variance=max(found.variance, self.least_variance))
+        found = variance_by(
+            method, jackknife, self._squares(self.sample_scores), self.counted_twice
+        )
+        return found._replace(value=max(found.value, self.least_variance))
 
     def _squares(self, moves: Floats) -> Squares:
         # Scores without a scale may be as small as they like.

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, LeaveOneGroupOut, LeaveOneOut, Strati
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import ClassCounts, Episodes, FixedSize, Interval, compare, evaluate
-from allsplits.model_selection._spread import METHODS
+from allsplits.model_selection._variance import METHODS
 from unit.refused import refused
 
 
@@ -61,7 +61,7 @@ def test_where_every_sample_is_always_right_the_interval_has_a_width():
 def test_the_combined_variance_is_not_less_than_that_of_the_sample_scores(twenty):
     """Many voters: what is counted twice is most of the jackknife."""
     moves = twenty.moves._replace(counted_twice=2 * float(np.sum(twenty.moves.jackknife**2)))
-    assert moves.spread("combined").variance == np.sum(moves.sample_scores**2)
+    assert moves.variance("combined").value == np.sum(moves.sample_scores**2)
 
 
 def test_a_score_in_the_middle_may_stand_for_more_draws_than_samples():
@@ -72,7 +72,7 @@ def test_a_score_in_the_middle_may_stand_for_more_draws_than_samples():
     p, interval = found.score, found.interval()
     assert interval.standard_error**2 < p * (1 - p) / 80
     draws = p * (1 - p) / interval.standard_error**2
-    quantile = student.ppf(0.975, found.moves.spread("jackknife").freedom)
+    quantile = student.ppf(0.975, found.moves.variance("jackknife").freedom)
     for end in interval:
         assert (p - end) ** 2 == pytest.approx(quantile**2 * end * (1 - end) / draws, rel=1e-6)
 
@@ -130,7 +130,7 @@ def test_errors_have_wilsons_interval_of_a_scale_with_one_end_by_hand():
     X, y = load_diabetes(return_X_y=True)
     found = evaluate(KNeighborsRegressor(3), X[:40], y[:40], cv=KFold(5))
     interval, s = found.interval(), found.score
-    quantile = student.ppf(0.975, found.moves.spread("jackknife").freedom)
+    quantile = student.ppf(0.975, found.moves.variance("jackknife").freedom)
     for end in interval:
         reach = quantile**2 * interval.standard_error**2 * end / s
         assert (s - end) ** 2 == pytest.approx(reach, rel=1e-9)

@@ -49,10 +49,10 @@ _TAKEN_OFF = 0.9
 METHODS = ("combined", "jackknife", "sample scores")
 
 
-class Spread(NamedTuple):
-    """A variance, and how many degrees of freedom its estimate has."""
+class Variance(NamedTuple):
+    """An estimate of a variance, and how many degrees of freedom it has."""
 
-    variance: float
+    value: float
     freedom: float
 
 
@@ -84,13 +84,13 @@ class Squares(NamedTuple):
 _EVEN = 1e-12
 
 
-def spread_by(
+def variance_by(
     method: str, jackknife: Squares | None, sample_scores: Squares, counted_twice: float
-) -> Spread:
+) -> Variance:
     """Variance and degrees of freedom by a method; by sample scores if there is no jackknife."""
     if jackknife is None or method == "sample scores":
-        return Spread(sample_scores.squares, sample_scores.freedom)
-    variance = jackknife.squares
+        return Variance(sample_scores.squares, sample_scores.freedom)
+    value = jackknife.squares
     if method == "combined":
-        variance = max(variance - _TAKEN_OFF * counted_twice, sample_scores.squares)
-    return Spread(variance, jackknife.freedom)
+        value = max(value - _TAKEN_OFF * counted_twice, sample_scores.squares)
+    return Variance(value, jackknife.freedom)
