@@ -215,7 +215,7 @@ def main() -> None:
     cells, tried, missing = [], [], []
     for kind, n, share in product(KINDS, RUNS, SHARES):
         drawn = read(kind, n, share, folder)
-        if drawn is None:
+        if drawn is None or drawn.runs[-1] < CHOSEN_ON.get(n, 0):
             missing.append((kind, n, share))
             continue
         cells += measure(kind, n, share, drawn)
