@@ -154,7 +154,8 @@ def rerank_candidates(places, rows, beyond, start, stop, depth, ties):
     quads = n_features - n_features % 4
     for i in range(start, stop):
         own = first_row + i if first_row >= 0 else -1
-        count = 0
+        # A plain 0 would have all that it is passed to compiled twice.
+        count = np.int64(0)
         for e in range(items.shape[1]):
             j = items[i, e]
             if j < 0:

@@ -111,7 +111,8 @@ class ClassCountsVote:
         `kinds` are those of the rows, where the question does not tell.
         """
         question, options = self.question, self.question.options
-        every_class = question.wants_classes
+        # Of two classes, the other wins where the own does not.
+        every_class = question.wants_classes and question.n_classes > 2
         if kinds is None:
             kinds = query_kinds(question)[own_rows(order)]
         labels = neighbor_labels(order, question.codes)
@@ -135,6 +136,8 @@ class ClassCountsVote:
             map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=CHEAPER, smallest=4)
         else:
             map_row_ranges(run, len(rows.own), n_threads)
+        if question.wants_classes and not every_class:
+            out = np.where(rows.own[:, None, None] == np.arange(2), out, 1 - out)
         if question.vote == "majority" and self.pools.trains.sum(axis=2).min() <= self.k_most:
             for kind in np.unique(kinds):
                 at = np.flatnonzero(kinds == kind)

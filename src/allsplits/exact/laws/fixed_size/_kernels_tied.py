@@ -78,14 +78,17 @@ def times_capped_pair(poly, temp, rows, group_rows, lines, most, v, y):
     of_prefix, of_group, limit = most
     for u in range(limit + 1):
         for i in range(limit + 1 - u):
-            total = 0.0
-            for b in range(min(u, of_prefix, v) + 1):
-                for beta in range(min(i, of_group, v - b) + 1):
-                    factor = rows[line, b] * group_rows[group_line, beta]
-                    if b + beta == v:
-                        factor *= y
-                    total += factor * poly[u - b, i - beta]
-            temp[u, i] = total
+            temp[u, i] = 0.0
+        for b in range(min(u, of_prefix, v) + 1):
+            before = poly[u - b]
+            for beta in range(min(limit - u, of_group, v - b) + 1):
+                factor = rows[line, b] * group_rows[group_line, beta]
+                if b + beta == v:
+                    factor *= y
+                # Sums side by side, not one after the other: this is vectorised.
+                part = temp[u, beta : limit + 1 - u]
+                for i in range(len(part)):
+                    part[i] += factor * before[i]
     for u in range(limit + 1):
         for i in range(limit + 1 - u):
             poly[u, i] = temp[u, i]
