@@ -151,7 +151,7 @@ def score_untied(rows, start, stop, draws, vote, win, every, out):
                     add_lanes(own, contenders, reach, n_lanes, vote, win, here)
             first += len(labels)
             n_blocks += 1
-            if n_blocks < 4 or n_blocks % 4 == 0:
+            if first < row_end and (n_blocks < 4 or n_blocks % 4 == 0):
                 copy_lines(contenders, component, draws, counts, table_ids)
                 k_low = finished_votes(contenders, np.int64(1), k_low, k_most, tol, poly)
         for c in range(out.shape[2]):

@@ -67,7 +67,7 @@ def new_tied_work(n_classes: int, n_columns: int, size: int) -> TiedWork:
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def times_capped_pair(poly, temp, rows, group_rows, lines, most, v, y):
     """Multiply poly[u, i] (u voters from the prefix, i from the group) by a class's two lines.
 
@@ -94,7 +94,7 @@ def times_capped_pair(poly, temp, rows, group_rows, lines, most, v, y):
             poly[u, i] = temp[u, i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
     """work.poly[u, i]: ways of the rivals to have u voters from the prefix and i from the group."""
     items, tied, after = work.rivals
@@ -118,7 +118,7 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
             times_capped_pair(poly, work.temp, table, group_rows, (items[d], 0), most, v, y_d)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
     """Add P(a class wins a vote that ends in the group) to work.added[column]."""
     table, sums, row, poly = ways.table, work.sums, work.group_rows[0], work.poly
@@ -147,7 +147,7 @@ def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
                     added[c] += scale * table[n_own, v - beta] * row[beta] * total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _weigh_votes(s, g, columns, table, work):
     """Fill active and omegas for the group of g items that follows s; which votes end in it."""
     k_max = table.shape[1] - 1
@@ -168,7 +168,7 @@ def _weigh_votes(s, g, columns, table, work):
     return _Ending(k_low, k_high, phi)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def add_mixed_group(own, place, met, votes, work, out):
     """Add the prefixes that end inside a tie group.
 
