@@ -246,7 +246,7 @@ class Task:
     def _evaluate_plain(self) -> Evaluation:
         """One score that counts how often samples are right."""
         question = self.samples_question()
-        if question.vote == "majority":
+        if question.vote == "majority" and question.n_classes > 2:
             # Which classes are given is asked for later, if at all: it takes longer.
             question = replace(question, want_samples=False, want_rows=True)
         if self.options.exact:
