@@ -76,9 +76,8 @@ class Evaluation(ManyScores):
     sample_fractions : tuple of Fraction or None
         The sample scores as fractions, with ``exact=True`` (None where the law never holds a
         sample out).
-    prediction_proba : ndarray of shape (n_samples, n_classes) or None
-        How often each sample, when held out, is given each class (None for recall@R and for
-        regression).
+    given : ndarray of shape (n_samples, n_classes) or None
+        `prediction_proba` where it came with the score.
     y : ndarray of shape (n_samples,)
         The true labels or targets.
     classes : ndarray of shape (n_classes,) or None
@@ -117,7 +116,7 @@ class Evaluation(ManyScores):
     sample_scores: NDArray[np.float64]
     sample_weight: NDArray[np.float64]
     sample_fractions: tuple[Fraction | None, ...] | None
-    prediction_proba: NDArray[np.float64] | None
+    given: NDArray[np.float64] | None
     y: NDArray[Any]
     classes: NDArray[Any] | None
     law: Law
@@ -144,6 +143,18 @@ class Evaluation(ManyScores):
             return None
         known = None if self.task is None else self.task.samples.classes
         return np.setdiff1d(self.classes, self.classes if known is None else known)
+
+    @cached_property
+    def prediction_proba(self) -> NDArray[np.float64] | None:
+        """How often each sample, when held out, is given each class: (n_samples, n_classes).
+
+        None for recall@R and for regression. The score of equal votes does without: they are
+        counted for all classes when they are looked at first, here or in `confusion`, `frame` and
+        `plot`, which may take longer than the evaluation did.
+        """
+        if self.given is not None or self.task is None:
+            return self.given
+        return self.task.class_shares()
 
     @property
     def confusion(self) -> NDArray[np.float64] | None:

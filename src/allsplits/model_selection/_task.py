@@ -246,15 +246,22 @@ class Task:
     def _evaluate_plain(self) -> Evaluation:
         """One score that counts how often samples are right."""
         question = self.samples_question()
+        if question.vote == "majority" and question.n_classes > 2:
+            # Which classes are given is asked for later, if at all: it takes longer.
+            question = replace(question, want_samples=False, want_rows=True)
         if self.options.exact:
             self.neighbors.expect()
         self.neighbors.keep_if_small()
         [answer] = solve(self.neighbors, question)
-        shares = answer.prediction_proba
-        if self.options.exact and shares is None and question.vote == "majority":
-            inexact = replace(question, options=replace(self.options, exact=False))
-            shares = solve(self.neighbors, inexact)[0].prediction_proba
-        return self.evaluation(replace(answer, prediction_proba=shares))
+        return self.evaluation(answer)
+
+    def class_shares(self) -> NDArray[np.float64] | None:
+        """How often each sample is given each class by equal votes; None for all others."""
+        question = self.inexact.samples_question()
+        if question.vote != "majority":
+            return None
+        [answer] = solve(self.neighbors, question)
+        return answer.prediction_proba
 
     def evaluation(self, answer: Answer) -> Evaluation:
         """The result of the estimator's k."""
@@ -277,7 +284,7 @@ class Task:
             **found,
             scoring=self.scoring.name,
             n_neighbors=k,
-            prediction_proba=answer.prediction_proba,
+            given=answer.prediction_proba,
             y=self.asked.y,
             classes=self.classes,
             law=self.law.given(k) if isinstance(self.law, BernoulliLaw) else self.law,
