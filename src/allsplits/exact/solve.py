@@ -52,6 +52,13 @@ SUPPORTED = {
     ("class counts", "ballot"): "laws.class_counts.ballots:solve_ballots",
     ("episodes", "ballot"): "laws.episodes.ballots:solve_ballots",
     ("whole groups", "ballot"): "laws.groups.ballots:solve_ballots",
+    ("fixed size", "within"): "within.votes:solve_within",
+    ("independent draws", "within"): "within.votes:solve_within",
+    ("draws with replacement", "within"): "within.votes:solve_within",
+    ("class counts", "within"): "within.votes:solve_within",
+    ("fixed size", "mean within"): "within.means:solve_mean_within",
+    ("independent draws", "mean within"): "within.means:solve_mean_within",
+    ("draws with replacement", "mean within"): "within.means:solve_mean_within",
 }
 
 
@@ -73,6 +80,8 @@ _AS_VOTE = {
     "bias": "the bias of a KNeighborsRegressor with weights='uniform'",
     "weighted": "a KNeighborsClassifier with weights='distance' or a function",
     "weighted mean": "a KNeighborsRegressor with weights='distance' or a function",
+    "within": "a RadiusNeighborsClassifier",
+    "mean within": "a RadiusNeighborsRegressor",
 }
 #: What is asked of a vote beside who wins: errors do not offer it instead.
 _OF_VOTES = ("ballot", "bias")

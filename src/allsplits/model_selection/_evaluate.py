@@ -29,6 +29,7 @@ def evaluate(
     vote_tol: float = 1e-4,
     max_states: int = 1 << 17,
     allow_sampling: bool = False,
+    outlier_target: float | None = None,
     n_refits: int = 10,
     random_state: int = 0,
     backend: str = "auto",
@@ -44,7 +45,8 @@ def evaluate(
     ----------
     estimator : KNeighborsClassifier or KNeighborsRegressor
         scikit-learn's own estimator; n_neighbors, weights, metric, p and metric_params are
-        honoured. It is not fitted. Or a Pipeline that ends in one: steps that look at one row at a
+        honoured. It is not fitted. A RadiusNeighborsClassifier or RadiusNeighborsRegressor (equal
+        votes) is read in the same way. Or a Pipeline that ends in one: steps that look at one row at a
         time (FunctionTransformer, Normalizer) leave the average exact; others are fitted once on
         all of X, which is exact, and again on a few random splits for the difference, which is
         sampled.
@@ -97,6 +99,9 @@ def evaluate(
         Weighted votes for classes only: samples whose share is known only within more than
         `vote_tol` are evaluated by drawing training sets instead. The result is then marked as
         sampled and has a `standard_error` beside what is certain.
+    outlier_target : float, default=None
+        RadiusNeighborsRegressor only: what is predicted where no training sample is within the
+        radius; scikit-learn predicts NaN there. A RadiusNeighborsClassifier has its outlier_label.
     n_refits : int, default=10
         Pipelines only: splits on which the steps are fitted again.
     random_state : int, default=0
@@ -133,7 +138,7 @@ def evaluate(
     )  # fmt: skip
     check_count("n_refits", n_refits, at_least=2)
     check_count("random_state", random_state, at_least=0)
-    given = Given(X, y, cv, scoring, groups, X_test, y_test)
+    given = Given(X, y, cv, scoring, groups, X_test, y_test, outlier_target)
     if isinstance(estimator, Pipeline):
         if X_test is not None or y_test is not None:
             raise InvalidInputError(
@@ -144,4 +149,4 @@ def evaluate(
         from allsplits.model_selection._refits import evaluate_pipeline
 
         return evaluate_pipeline(estimator, given, options, n_refits=n_refits, seed=random_state)
-    return Task.read(estimator, given, options, every_score=True).evaluate()
+    return Task.read(estimator, given, options, every_score=True, within=True).evaluate()

@@ -53,6 +53,7 @@ from allsplits.model_selection._several_scores import (
 )
 from allsplits.model_selection._test_set import TestSet, check_both_given, check_outside_backend
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
+from allsplits.model_selection._within import curve_within, evaluate_within
 from allsplits.orders import NeighborOrder, read_points
 from allsplits.splits import (
     BernoulliLaw,
@@ -81,6 +82,7 @@ class Given(NamedTuple):
     groups: Any = None
     X_test: Any = None
     y_test: Any = None
+    outlier_target: Any = None
 
 
 class Asked(NamedTuple):
@@ -119,18 +121,20 @@ class Task:
 
     @classmethod
     def read(
-        cls, estimator: Any, given: Given, options: Options, *, every_score: bool = False
+        cls, estimator: Any, given: Given, options: Options, *, every_score: bool = False,
+        within: bool = False,
     ) -> Task:
         """Check everything before any work is done.
 
         With `every_score` scoring may be any score, or several; `others` are all but the first.
+        With `within` the estimator may be one of those within a radius.
         """
-        X, y, cv, scoring, groups, X_test, y_test = given
+        X, y, cv, scoring, groups, X_test, y_test, outlier_target = given
         outside = X_test is not None or y_test is not None
         if outside:
             check_both_given(X_test, y_test)
             check_outside_backend(options.backend)
-        settings = read_estimator(estimator)
+        settings = read_estimator(estimator, within=within, outlier_target=outlier_target)
         read = read_scores if every_score else _one_plain_score
         scores = read(scoring, regression=settings.regression)
         check_same_rows(X=X, y=y, groups=groups)
@@ -201,6 +205,8 @@ class Task:
 
     def evaluate(self) -> Evaluation:
         """The estimator's k, with what every sample contributes; all scores in one pass."""
+        if self.settings.radius is not None:
+            return evaluate_within(self)
         if not self.others and self.scoring.is_plain:
             return self._evaluate_plain()
         if self.options.exact:
@@ -223,6 +229,8 @@ class Task:
             raise UnsupportedError(f"{self.scoring.name} has no votes of classes")
         if self.settings.weights is not None:
             raise UnsupportedError("how votes fall is known of equal ones, weights='uniform'")
+        if self.settings.radius is not None:
+            raise UnsupportedError("how votes within a radius fall is known by expected shares only")
         [answer] = solve(self.neighbors, self.ballot_question(self.column, wants))
         if answer.ballots is None:
             raise AssertionError("ballots were asked for")
@@ -230,7 +238,8 @@ class Task:
 
     def error_parts(self) -> ErrorParts:
         """Bias and variance of the estimator's k."""
-        if not self.settings.regression or self.settings.weights is not None:
+        plain = self.settings.weights is None and self.settings.radius is None
+        if not self.settings.regression or not plain:
             raise UnsupportedError(
                 "squared_error_parts is known of a KNeighborsRegressor with weights='uniform'"
             )
@@ -286,6 +295,7 @@ class Task:
             standard_error=float(answer.standard_error[0]),
             task=self,
             ballots=answer.ballots,
+            radius=self.settings.radius,
         )
 
     def question(self) -> Question:
@@ -302,7 +312,7 @@ class Task:
         None where law, vote or score have no such pass. With `keep` what these change in each
         other's rows is kept, for comparisons.
         """
-        if not self.scoring.is_plain:
+        if not self._is_plain:
             return None
         question = self.question()
         # Loaded when it is asked for: a first evaluation does without.
@@ -321,6 +331,11 @@ class Task:
         With `keep` what they change in each other's rows is kept, for comparisons.
         Columns that share a law (a curve over k) share the passes, all share the search.
         """
+        if self.settings.radius is not None:
+            raise UnsupportedError(
+                "interval is not known along a curve of votes within a radius: evaluate has it for "
+                "one radius"
+            )
         self.neighbors.expect()
         found: dict[int, Moves] = {}
         for law in dict.fromkeys(column.law for column in columns):
@@ -380,7 +395,7 @@ class Task:
 
     def spread_in_passing(self) -> SplitSpread | None:
         """The same in a few seconds, for a sentence beside the score; None if it takes longer."""
-        if not self.scoring.is_plain:
+        if not self._is_plain:
             return None
         question = self.samples_question()
         from allsplits.replays.spread import spread_in_passing
@@ -408,6 +423,11 @@ class Task:
     def over_neighbors(self, ks: list[int]) -> Curve:
         """Every k, in one pass."""
         return self.choices(ks, [self.settings.weights])[0]
+
+    def over_radii(self, radii: list[float]) -> Curve:
+        """Every radius, from one search."""
+        tasks = [replace(self, settings=replace(self.settings, radius=radius)) for radius in radii]
+        return curve_within(self, "radius", radii, tasks)
 
     def choices(self, ks: list[int], weights: Sequence[Any]) -> list[Curve]:
         """A curve over k for each of several weights."""
@@ -439,6 +459,9 @@ class Task:
         votes = any(not score.ignores_neighbors for score in self.scores)
         k = self.settings.n_neighbors if votes else k
         voters = k if votes else max(score.cut or 1 for score in self.scores)
+        if self.settings.radius is not None and train_sizes is None:
+            # A grid: all sizes come from one table for one nearest neighbour only.
+            voters = min(2, most)
         if stratify:
             if self.samples.codes is None:
                 raise InvalidInputError("stratify must be False for a regressor: y has no classes")
@@ -450,6 +473,8 @@ class Task:
             sizes = read_sizes(train_sizes, voters, n, most)
             laws = [self.resolve(FixedSize(size)) for size in sizes]
         columns, parameter = [Column(k, law) for law in laws], "shots" if stratify else "train_size"
+        if self.settings.radius is not None:
+            return curve_within(self, parameter, sizes, [replace(self, law=law) for law in laws])
         if self.others or not self.scoring.is_plain:
             return curve_of_all(self, parameter, sizes, columns)
         [answer] = solve(self.neighbors, self.ask(columns))
@@ -483,8 +508,15 @@ class Task:
         read = read_weights(weights, positive=self.settings.regression)
         return replace(self, settings=replace(self.settings, weights=read))
 
+    @property
+    def _is_plain(self) -> bool:
+        """Whether it is counted who is right of a fixed number of voters."""
+        return self.scoring.is_plain and self.settings.radius is None
+
     def _check_plain(self, what: str) -> None:
-        """Raise if the score is one of votes."""
+        """Raise if the score is one of votes, or the number of voters random."""
+        if self.settings.radius is not None:
+            raise UnsupportedError(f"{what} is not known of votes within a radius")
         if not self.scoring.is_plain:
             raise UnsupportedError(
                 f"{what} is known for 'accuracy', 'balanced_accuracy', 'recall@R' and "
@@ -542,8 +574,9 @@ class Task:
         )
 
     def curve(
-        self, parameter: str, values: list[int], answer: Answer, columns: list[Column]
+        self, parameter: str, values: Sequence[float], answer: Answer, columns: list[Column]
     ) -> Curve:
+        """The result of several columns."""
         return Curve(
             parameter=parameter,
             x=np.array(values),

@@ -1,0 +1,245 @@
+"""Votes of everybody within a radius.
+
+Of a row only the numbers of candidates of each class within the radius matter: no order, no ties of
+distances. Rows that agree in them are computed once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from allsplits._threads import thread_count
+from allsplits.exact.answer import Answer, FromRows, Solver
+from allsplits.exact.ballot_answer import answer_from_ballots
+from allsplits.exact.ballots import ONLY_WINNERS, Ballots, BallotWants, Places, Values
+from allsplits.exact.effort import map_timed_rows
+from allsplits.exact.laws.class_counts.ballots import Counted, CountedMeans
+from allsplits.exact.question import Question, class_weights
+from allsplits.exact.ties import legendre_rules
+from allsplits.exact.within._kernels_draws import empty_rows
+from allsplits.exact.within._kernels_shares import share_rows
+from allsplits.exact.within._kernels_wins import vote_rows
+from allsplits.exact.within.draws import drawn_of, longest_chances, totals_of
+from allsplits.exact.within.fractions import exact_record
+from allsplits.exact.within.kernel_types import Around, Asks
+from allsplits.exact.within.outliers import check_empty, outlier_class, within_of
+from allsplits.exact.within.records import WithinPlaces, outlier_record
+from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
+from allsplits.splits import CountsComponent, CountsLaw
+
+Floats = NDArray[np.float64]
+_CHEAPER = "a smaller radius or fewer classes"
+
+
+@dataclass(frozen=True, eq=False)
+class WithinBallots(Ballots):
+    """How the votes within a radius fall: expected shares, whatever the number of voters.
+
+    `found` holds the rest of the records; `places` and `records` of the base class hold who wins.
+    """
+
+    found: Values = field(default_factory=lambda: np.empty((0, 0)))
+    within: WithinPlaces | None = None
+
+    @property
+    def _within(self) -> WithinPlaces:
+        if self.within is None:
+            raise AssertionError("made without places")
+        return self.within
+
+    @property
+    def own_share(self) -> Values:
+        """E[share of the own class]."""
+        return self.found[:, self._within.own_share]
+
+    @property
+    def share_squares(self) -> Values:
+        """E Σ (share of a class)²."""
+        return self.found[:, self._within.squares]
+
+    def log_share(self, smoothing: float | None) -> Values:
+        """E[log of the share of the own class]."""
+        place = self._within.logs.index(smoothing)
+        return self.found[:, self._within.first_log + place].astype(np.float64)
+
+    def top(self, n: int) -> Values:
+        """P(the own class is among the n most voted)."""
+        return self.right if n == 1 else self.found[:, self._within.first_top + n - 1]
+
+    def knows(self, wants: BallotWants) -> bool:
+        """Who wins is all that it has in the way of other votes."""
+        return wants == ONLY_WINNERS
+
+
+class Distinct(NamedTuple):
+    """Rows that differ: who is within the radius, and where each row is among them."""
+
+    around: Around
+    place: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, question: Question, counts: Floats) -> Distinct:
+        """Of all rows."""
+        own = question.own_codes.astype(np.int64)
+        both = np.column_stack([own, counts.astype(np.int64)])
+        rows, place = np.unique(both, axis=0, return_inverse=True)
+        around = Around(np.ascontiguousarray(rows[:, 1:]), rows[:, 0].astype(np.int32))
+        return cls(around, place.ravel())
+
+
+@dataclass(frozen=True, eq=False)
+class CountsWithin:
+    """Candidates of each class within the radius, shape (rows, classes)."""
+
+    codes: NDArray[np.int32]
+    n_classes: int
+    radius: float
+
+    def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
+        """Of the rows of a block."""
+        inside = order.within(self.radius)
+        rows = np.repeat(np.arange(order.n_samples), np.diff(order.indptr))[inside]
+        cells = rows * self.n_classes + self.codes[order.flat_indices[inside]]
+        found = np.bincount(cells, minlength=order.n_samples * self.n_classes)
+        return found.reshape(order.n_samples, self.n_classes).astype(np.float64)
+
+
+class WithinVotes:
+    """The records of all rows in one component (or under a law that has none)."""
+
+    def __init__(
+        self, question: Question, component: CountsComponent | None, rows: Distinct, n_threads: int
+    ) -> None:
+        self.question, self.component, self.rows = question, component, rows
+        self.n_threads = n_threads
+        self.places = WithinPlaces.of(question.wants, question.n_classes)
+        law, sizes = question.columns[0].law, rows.around.counts.sum(axis=1)
+        self.longest = longest_chances(law, int(sizes.max()))
+        self.drawn, self.totals = drawn_of(question, component), totals_of(law, sizes)
+
+    @property
+    def rounding(self) -> float:
+        """What sums and products of chances lose, times the weights of the sum over powers.
+
+        A chance loses a few roundings for each number of voters up to it, a sum one for each term,
+        a product one for each class; none of them exceeds 1.
+        """
+        counts, totals = self.rows.around.counts, self.totals
+        steps = 16 * np.minimum(counts, self.longest).sum(axis=1) + 32 * counts.shape[1] + 64
+        ends = np.add(totals.starts, totals.size)
+        weights = np.concatenate([[0.0], np.cumsum(np.abs(totals.weights))])
+        largest = np.maximum(weights[ends] - weights[totals.starts], 1.0)
+        return float((steps * largest[totals.place[counts.sum(axis=1)]]).max() * UNIT_ROUNDOFF)
+
+    def empty(self) -> Values:
+        """P(no voter) of the distinct rows."""
+        around = self.rows.around
+        out = np.empty(len(around.own))
+        empty_rows(around, 0, len(out), self.drawn, self.totals, self.longest, out)
+        return out
+
+    def __call__(self) -> Values:
+        """Records of votes with voters, of the distinct rows."""
+        around, places, options = self.rows.around, self.places, self.question.options
+        largest = places.n_classes // 2 + 1 if options.share else 0
+        logs = np.array([smoothing or 0.0 for smoothing in places.logs], dtype=np.float64)
+        asks = Asks(options.share, places.soft, places.tops, logs, legendre_rules(largest))
+        out = np.zeros((len(around.own), places.width))
+        wins, tops = out[:, : places.n_classes], out[:, places.first_top :]
+        shares = np.zeros((len(out), 2 + len(logs)))
+
+        def run(start: int, stop: int) -> None:
+            vote_rows(
+                around, start, stop, self.drawn, self.totals, asks, self.longest, wins, tops
+            )
+            if places.soft:
+                share_rows(
+                    around, start, stop, self.drawn, self.totals, asks, self.longest, shares
+                )
+
+        map_timed_rows(run, len(out), self.n_threads, scale=1.0, cheaper=_CHEAPER, smallest=8)
+        if places.soft:
+            out[:, places.own_share : places.first_top] = shares
+        return out
+
+
+def _components(question: Question) -> list[tuple[CountsComponent | None, Counted]]:
+    """The components of the law, with what samples count in each; one where it draws no classes."""
+    law = question.columns[0].law
+    if isinstance(law, CountsLaw):
+        return [(component, Counted.of(question, component)) for component in law.components]
+    n, sizes = question.n_questions, question.question_sizes.tolist()
+    balanced = class_weights(replace(question, balanced=True))
+    recall = [Fraction(1, max(size, 1)) for size in sizes]
+    return [(None, Counted([Fraction(1, n)] * question.n_classes, balanced, recall))]
+
+
+def _in_fractions(
+    question: Question, component: CountsComponent | None, rows: Distinct
+) -> tuple[Values, Values]:
+    """exact=True: records of votes with voters of the distinct rows, and P(no voter)."""
+    places = WithinPlaces.of(question.wants, question.n_classes)
+    records = np.empty((len(rows.around.own), places.width), dtype=object)
+    empty = np.empty(len(records), dtype=object)
+    pairs = zip(rows.around.counts.tolist(), rows.around.own.tolist(), strict=True)
+    for row, (counts, own) in enumerate(pairs):
+        records[row], empty[row] = exact_record(question, component, counts, own, places)
+    return records, empty
+
+
+def _outlier_table(question: Question, component: CountsComponent | None) -> Values:
+    """The record of a question of each class where nobody is within the radius."""
+    places = WithinPlaces.of(question.wants, question.n_classes)
+    label, share = outlier_class(question, component), question.options.share
+    lines = [outlier_record(own, label, places, share) for own in range(places.n_classes)]
+    return np.array(lines, dtype=object)
+
+
+def _ballots(question: Question, counts: Floats) -> Ballots:
+    """From the numbers of candidates within the radius."""
+    rows, exact = Distinct.of(question, counts), question.options.exact
+    own, kind = rows.around.own, object if exact else np.float64
+    components = _components(question)
+    tables = [_outlier_table(question, component).astype(kind) for component, _ in components]
+    shares = [np.array(counted, dtype=kind) for _, counted in components]
+    if exact:
+        found = [_in_fractions(question, component, rows) for component, _ in components]
+        empties, bound = [empty for _, empty in found], 0.0
+    else:
+        n_threads = thread_count(question.options.n_jobs)
+        votes = [WithinVotes(question, each, rows, n_threads) for each, _ in components]
+        empties, bound = [vote.empty() for vote in votes], max(vote.rounding for vote in votes)
+    ways: Any = sum(shares)
+    weighed: Any = sum(empty * way[0, own] for empty, way in zip(empties, shares, strict=True))
+    # A class that is never held out is never asked.
+    plain = np.where(ways[0, own] != 0, ways[0, own], 1)
+    bound += check_empty(question, (weighed / plain)[rows.place])
+    sums, rights = 0, 0
+    for i, (table, way) in enumerate(zip(tables, shares, strict=True)):
+        records = (found[i][0] if exact else votes[i]()) + empties[i][:, None] * table[own]
+        right = records[np.arange(len(own)), own]
+        sums = sums + records * way[0, own][:, None]
+        rights = rights + right[:, None] * way[1:, own].T
+    means = CountedMeans.of(question, sums[rows.place], rights[rows.place], ways.tolist())
+    C, most = question.n_classes, int(rows.around.counts.sum(axis=1).max(initial=1))
+    return WithinBallots(
+        Places.of(ONLY_WINNERS, C, max(most, 1)), means.records[:, :C], question.own_codes, C,
+        means.weight, means.balanced, means.recall, bound, means.records,
+        WithinPlaces.of(question.wants, C),
+    )  # fmt: skip
+
+
+def solve_within(question: Question) -> Solver:
+    """How the votes of those within a radius fall."""
+    within = within_of(question)
+
+    def finish(counts: Floats) -> Answer:
+        return answer_from_ballots(_ballots(question, counts))
+
+    part = CountsWithin(question.codes, question.n_classes, within.radius)
+    return Solver(within.depth, part, FromRows(question, finish, width=question.n_classes))
