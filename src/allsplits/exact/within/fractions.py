@@ -36,6 +36,8 @@ def vote_chances(
         others, own_pools = class_pools(question)
         pools = others[0].tolist()
         pools[own] = int(own_pools[0, own])
+        # A class that is all in training is never asked.
+        train = [min(pair) for pair in zip(component.train, pools, strict=True)]
         masses = {}
     else:
         masses = exact_masses(law, m)
@@ -45,7 +47,7 @@ def vote_chances(
             chance = prod(
                 (
                     Fraction(comb(n, v) * comb(pool - n, a - v) if a >= v else 0, comb(pool, a))
-                    for n, v, pool, a in zip(counts, votes, pools, component.train, strict=True)
+                    for n, v, pool, a in zip(counts, votes, pools, train, strict=True)
                 ),
                 start=Fraction(1),
             )
