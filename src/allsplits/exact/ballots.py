@@ -200,7 +200,10 @@ class Ballots:
 
 
 def log_shares(smoothing: float | None, k: int, n_classes: int) -> NDArray[np.float64]:
-    """log (v + s)/(k + s C) for v = 0 … k votes of k; without s, log v/k clipped as scikit-learn does."""
+    """The log of (v + s)/(k + s C) for v = 0 … k votes of k.
+
+    Without s, that of v/k, clipped as scikit-learn does.
+    """
     if smoothing is None:
         eps = float(np.finfo(np.float64).eps)
         return np.log(np.clip(np.arange(k + 1) / k, eps, 1 - eps))

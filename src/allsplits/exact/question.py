@@ -126,8 +126,16 @@ class Question:
     n_classes: int
     targets: Floats
     vote: Literal[
-        "majority", "ranked", "mean", "weighted", "weighted mean", "bias", "ballot", "retrieval",
-        "within", "mean within",
+        "majority",
+        "ranked",
+        "mean",
+        "weighted",
+        "weighted mean",
+        "bias",
+        "ballot",
+        "retrieval",
+        "within",
+        "mean within",
     ]
     columns: list[Column]
     balanced: bool

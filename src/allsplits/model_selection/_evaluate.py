@@ -45,11 +45,11 @@ def evaluate(
     ----------
     estimator : KNeighborsClassifier or KNeighborsRegressor
         scikit-learn's own estimator; n_neighbors, weights, metric, p and metric_params are
-        honoured. It is not fitted. A RadiusNeighborsClassifier or RadiusNeighborsRegressor (equal
-        votes) is read in the same way. Or a Pipeline that ends in one: steps that look at one row at a
-        time (FunctionTransformer, Normalizer) leave the average exact; others are fitted once on
-        all of X, which is exact, and again on a few random splits for the difference, which is
-        sampled.
+        honoured. It is not fitted. A RadiusNeighborsClassifier or RadiusNeighborsRegressor with
+        equal votes is read in the same way. Or a Pipeline that ends in a KNeighbors…: steps that
+        look at one row at a time (FunctionTransformer, Normalizer) leave the average exact; others
+        are fitted once on all of X, which is exact, and again on a few random splits for the
+        difference, which is sampled.
     X : array-like, data frame or dask array of shape (n_samples, n_features)
         The samples; the distance matrix with ``metric="precomputed"``; or a NeighborOrder.
     y : array-like of shape (n_samples,)

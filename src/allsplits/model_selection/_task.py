@@ -121,7 +121,12 @@ class Task:
 
     @classmethod
     def read(
-        cls, estimator: Any, given: Given, options: Options, *, every_score: bool = False,
+        cls,
+        estimator: Any,
+        given: Given,
+        options: Options,
+        *,
+        every_score: bool = False,
         within: bool = False,
     ) -> Task:
         """Check everything before any work is done.
@@ -230,7 +235,9 @@ class Task:
         if self.settings.weights is not None:
             raise UnsupportedError("how votes fall is known of equal ones, weights='uniform'")
         if self.settings.radius is not None:
-            raise UnsupportedError("how votes within a radius fall is known by expected shares only")
+            raise UnsupportedError(
+                "how votes within a radius fall is known by expected shares only"
+            )
         [answer] = solve(self.neighbors, self.ballot_question(self.column, wants))
         if answer.ballots is None:
             raise AssertionError("ballots were asked for")

@@ -78,7 +78,9 @@ def validation_curve(
     given = Given(X, y, cv, scoring, groups, X_test, y_test, outlier_target)
     values = _read_values(estimator, n_neighbors, radius, param_name, param_range)
     task = Task.read(estimator, given, options, every_score=True, within=True)
-    return task.over_radii(values) if task.settings.radius is not None else task.over_neighbors(values)
+    return (
+        task.over_radii(values) if task.settings.radius is not None else task.over_neighbors(values)
+    )
 
 
 def _read_values(

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from allsplits.exact.within.kernel_types import BINOMIAL, HYPERGEOMETRIC
+from allsplits.exact.within.kernel_types import BINOMIAL, HYPERGEOMETRIC, Seen
 
 #: Chances this far below the largest are left out: less than a rounding, all of them together.
 _NEGLIGIBLE = 1e-25
@@ -65,67 +65,77 @@ def voters_of_class(kind, n, pool, drawn, rate, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def draw_row(around, row, drawn, seen, first, size, chances):
-    """How many voters each class within the radius of a row has; returns how many classes.
+def seen_work(election):
+    """Scratch for one row after the other."""
+    n_classes, longest = election.around.counts.shape[1], election.longest
+    return Seen(
+        np.empty(n_classes, np.int64), np.empty(n_classes, np.int64),
+        np.empty(n_classes, np.int64), np.empty((n_classes, longest)),
+        np.empty((n_classes, longest + 1), np.complex128),
+    )  # fmt: skip
 
-    seen[i] is a class, chances[i] its chances from first[i] voters on.
-    """
-    own = around.own[row]
-    n_seen = 0
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def draw_row(election, row, seen):
+    """How many voters each class within the radius of a row has; returns how many classes."""
+    around, drawn = election.around, election.drawn
+    own, n_seen = around.own[row], 0
     for c in range(around.counts.shape[1]):
         n = around.counts[row, c]
         if n == 0:
             continue
         pool = drawn.pools[c] - (drawn.own_less if c == own else 0)
-        seen[n_seen] = c
-        first[n_seen], size[n_seen] = voters_of_class(
-            drawn.kind, n, pool, min(drawn.train[c], pool), drawn.rate, chances[n_seen]
+        train = min(drawn.train[c], pool)
+        seen.classes[n_seen] = c
+        seen.first[n_seen], seen.size[n_seen] = voters_of_class(
+            drawn.kind, n, pool, train, drawn.rate, seen.chances[n_seen]
         )
         n_seen += 1
     return n_seen
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def nobody(n_seen, first, chances):
+def nobody(seen, n_seen):
     """P(no class has a voter), if classes are independent."""
     value = 1.0
     for i in range(n_seen):
-        value *= chances[i, 0] if first[i] == 0 else 0.0
+        value *= seen.chances[i, 0] if seen.first[i] == 0 else 0.0
     return value
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def empty_rows(around, start, stop, drawn, totals, longest, out):
+def line_of(election, row):
+    """The line of `Totals` for a row."""
+    return election.totals.place[election.around.counts[row].sum()]
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def empty_rows(election, start, stop, out):
     """out[row] = P(no voter)."""
-    n_classes = around.counts.shape[1]
-    seen = np.empty(n_classes, np.int64)
-    first = np.empty(n_classes, np.int64)
-    size = np.empty(n_classes, np.int64)
-    chances = np.empty((n_classes, longest))
+    seen = seen_work(election)
     for row in range(start, stop):
-        of_nobody = totals.empty[totals.place[around.counts[row].sum()]]
+        of_nobody = election.totals.empty[line_of(election, row)]
         if np.isnan(of_nobody):
-            n_seen = draw_row(around, row, drawn, seen, first, size, chances)
-            of_nobody = nobody(n_seen, first, chances)
+            of_nobody = nobody(seen, draw_row(election, row, seen))
         out[row] = of_nobody
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def partial_sums(n_seen, first, size, chances, roots, j, sums):
+def partial_sums(seen, n_seen, roots, j):
     """sums[i, t] = Σ_{u < t} chances[i, u] ω^(j (first + u)), roots[a] = ω^a."""
     order = len(roots)
     for i in range(n_seen):
         total = 0.0 + 0.0j
-        sums[i, 0] = total
-        for t in range(size[i]):
-            total += chances[i, t] * roots[(j * (first[i] + t)) % order]
-            sums[i, t + 1] = total
+        seen.sums[i, 0] = total
+        for t in range(seen.size[i]):
+            total += seen.chances[i, t] * roots[(j * (seen.first[i] + t)) % order]
+            seen.sums[i, t + 1] = total
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def below(sums, i, first, size, v):
+def below(seen, i, v):
     """The sum over fewer than v voters of class i."""
-    return sums[i, min(max(v - first[i], 0), size[i])]
+    return seen.sums[i, min(max(v - seen.first[i], 0), seen.size[i])]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

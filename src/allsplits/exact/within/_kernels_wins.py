@@ -16,65 +16,71 @@ from numba import njit
 from allsplits.exact.within._kernels_draws import (
     below,
     draw_row,
+    line_of,
     nobody,
     partial_sums,
     roots_of_unity,
+    seen_work,
 )
+from allsplits.exact.within.kernel_types import Own
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _add_wins(weight, v, n_seen, first, size, sums, share, nodes, node_weights, factors, wins):
-    """Add what a vote of v gives to each class; `factors` is scratch."""
-    for q in range(len(nodes) if share else 1):
-        scale = weight * node_weights[q] if share else weight
-        # Classes after i have at most v votes, those before i fewer; shared, an even vote is
-        # broken by times: class d comes before the winner's time with the node's chance.
+def _add_wins(asks, seen, n_seen, v, weight, factors, wins):
+    """Add to wins[i] what a vote of v gives to each seen class; `factors` is scratch.
+
+    Classes after i have at most v votes, those before i fewer. Shared, an even vote is broken by
+    times: a class with v votes comes before the winner with the node's chance.
+    """
+    n_nodes = n_seen // 2 + 1 if asks.share else 1
+    for q in range(n_nodes):
+        node, scale = 0.0, weight
+        if asks.share:
+            node = asks.quadrature.nodes[n_nodes, q]
+            scale *= asks.quadrature.weights[n_nodes, q]
         tail = 1.0 + 0.0j
         for i in range(n_seen - 1, -1, -1):
             factors[i] = tail
-            less = below(sums, i, first, size, v)
-            upto = below(sums, i, first, size, v + 1)
-            tail *= less + nodes[q] * (upto - less) if share else upto
-        head = scale
+            less, upto = below(seen, i, v), below(seen, i, v + 1)
+            tail *= less + node * (upto - less) if asks.share else upto
         for i in range(n_seen):
-            less = below(sums, i, first, size, v)
-            upto = below(sums, i, first, size, v + 1)
-            wins[i] += (head * factors[i] * (upto - less)).real
-            head *= less + nodes[q] * (upto - less) if share else less
+            less, upto = below(seen, i, v), below(seen, i, v + 1)
+            wins[i] += (scale * factors[i] * (upto - less)).real
+            scale *= less + node * (upto - less)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _add_tops(weight, v, own, absent, n_seen, first, size, sums, asks, poly, tops):
+def _times(poly, constant, slope):
+    """Multiply a polynomial by (constant + slope x), cut to its length."""
+    for n in range(len(poly) - 1, 0, -1):
+        poly[n] = poly[n] * constant + poly[n - 1] * slope
+    poly[0] *= constant
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _add_tops(asks, seen, n_seen, own, v, weight, poly, tops):
     """Add to tops[n - 1] what v votes of the own class give it to be among the n most voted.
 
-    `own` is its place among the seen classes, or of the first class after it if it is not seen;
-    absent[0] classes before it and absent[1] after it have no votes.
+    poly[a] is the chance that a classes are ahead; classes that are not seen have no votes.
     """
-    seen_own = absent[2] == 1
-    of_own = weight
-    if seen_own:
-        of_own *= below(sums, own, first, size, v + 1) - below(sums, own, first, size, v)
-    n_others = absent[0] + absent[1] + n_seen
-    n_nodes = n_others // 2 + 1 if asks.share else 1
+    if own.seen:
+        weight *= below(seen, own.place, v + 1) - below(seen, own.place, v)
+    n_nodes = (own.before + own.after + n_seen) // 2 + 1 if asks.share else 1
     for q in range(n_nodes):
-        u = asks.quadrature.nodes[n_nodes, q] if asks.share else 0.0
+        node = asks.quadrature.nodes[n_nodes, q] if asks.share else 1.0
         poly[:] = 0.0
-        poly[0] = of_own * (asks.quadrature.weights[n_nodes, q] if asks.share else 1.0)
+        poly[0] = weight * (asks.quadrature.weights[n_nodes, q] if asks.share else 1.0)
         if v == 0:
-            before, after = absent[0], absent[1]
-            for _ in range(before + after if asks.share else before):
-                _times(poly, 1.0 - u if asks.share else 0.0, u if asks.share else 1.0)
+            for _ in range(own.before + own.after if asks.share else own.before):
+                _times(poly, 1.0 - node, node)
         for i in range(n_seen):
-            if seen_own and i == own:
+            if own.seen and i == own.place:
                 continue
-            less = below(sums, i, first, size, v)
-            upto = below(sums, i, first, size, v + 1)
-            everything = sums[i, size[i]]
-            if asks.share:
-                behind = less + (1.0 - u) * (upto - less)
-            else:
-                behind = less if i < own else upto
-            _times(poly, behind, everything - behind)
+            less, upto = below(seen, i, v), below(seen, i, v + 1)
+            behind = less + (1.0 - node) * (upto - less)
+            if not asks.share and i >= own.place:
+                behind = upto
+            _times(poly, behind, seen.sums[i, seen.size[i]] - behind)
         total = 0.0 + 0.0j
         for n in range(len(poly)):
             total += poly[n]
@@ -82,80 +88,59 @@ def _add_tops(weight, v, own, absent, n_seen, first, size, sums, asks, poly, top
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _times(poly, constant, slope):
-    """poly · (constant + slope x), cut to its length."""
-    for n in range(len(poly) - 1, 0, -1):
-        poly[n] = poly[n] * constant + poly[n - 1] * slope
-    poly[0] *= constant
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def _place_of_own(n_classes, own, seen, n_seen, absent):
-    """Where the own class is, or would be, among the seen; fills how many are absent around it."""
+def _own_place(n_classes, own, seen, n_seen):
+    """Where the own class is, or would be, among the seen."""
     place = 0
-    while place < n_seen and seen[place] < own:
+    while place < n_seen and seen.classes[place] < own:
         place += 1
-    absent[2] = 1 if place < n_seen and seen[place] == own else 0
-    absent[0] = own - place
-    absent[1] = n_classes - n_seen - absent[0] - (1 - absent[2])
-    return place
+    is_seen = place < n_seen and seen.classes[place] == own
+    unseen = n_classes - n_seen - (0 if is_seen else 1)
+    return Own(place, is_seen, own - place, unseen - (own - place))
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _zero_tops(own, n_classes, n, share):
-    """Whether the own class is among the n most voted where nobody has a vote."""
-    return min(n, n_classes) / n_classes if share else (1.0 if own < n else 0.0)
+def _take_off_nobody(election, row, seen, n_seen, tops):
+    """Votes of zero for everybody are no votes."""
+    totals, n_classes = election.totals, election.around.counts.shape[1]
+    line, own = line_of(election, row), election.around.own[row]
+    if totals.size[line] > 1 and totals.first[line] > 0:
+        return
+    chance = nobody(seen, n_seen) * totals.factor[totals.starts[line]]
+    for n in range(len(tops)):
+        among = 1.0 if own <= n else 0.0
+        tops[n] -= chance * ((n + 1) / n_classes if election.asks.share else among)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def vote_rows(around, start, stop, drawn, totals, asks, longest, wins, tops):
-    """Fill wins[row, class] and tops[row, n - 1] of the rows start to stop, of votes with voters."""
-    n_classes = around.counts.shape[1]
-    seen = np.empty(n_classes, np.int64)
-    first = np.empty(n_classes, np.int64)
-    size = np.empty(n_classes, np.int64)
-    chances = np.empty((n_classes, longest))
-    sums = np.empty((n_classes, longest + 1), np.complex128)
-    factors = np.empty(n_classes, np.complex128)
-    found = np.empty(n_classes)
-    absent = np.empty(3, np.int64)
+def vote_rows(election, start, stop, wins, tops):
+    """Fill wins[row, class] and tops[row, n - 1] of the rows start to stop, of votes with voters.
+
+    The own class is among the n most voted, for n = 1, …, asks.tops.
+    """
+    asks, totals, n_classes = election.asks, election.totals, election.around.counts.shape[1]
+    seen = seen_work(election)
+    factors, found = np.empty(n_classes, np.complex128), np.empty(n_classes)
     poly = np.empty(max(asks.tops, 1), np.complex128)
     for row in range(start, stop):
-        n_seen = draw_row(around, row, drawn, seen, first, size, chances)
-        line = totals.place[around.counts[row].sum()]
-        order = totals.size[line]
-        roots = roots_of_unity(order)
-        place = _place_of_own(n_classes, around.own[row], seen, n_seen, absent)
+        n_seen, line = draw_row(election, row, seen), line_of(election, row)
+        roots = roots_of_unity(totals.size[line])
+        own = _own_place(n_classes, election.around.own[row], seen, n_seen)
         low, high = 1, 0
         for i in range(n_seen):
-            low, high = max(low, first[i]), max(high, first[i] + size[i] - 1)
-        nodes = asks.quadrature.nodes[n_seen // 2 + 1] if asks.share else asks.quadrature.nodes[0]
-        rule = asks.quadrature.weights[n_seen // 2 + 1] if asks.share else nodes
-        n_nodes = n_seen // 2 + 1 if asks.share else 1
+            low = max(low, seen.first[i])
+            high = max(high, seen.first[i] + seen.size[i] - 1)
+        own_low = seen.first[own.place] if own.seen else 0
+        own_high = own_low + seen.size[own.place] if own.seen else 1
         found[:n_seen] = 0.0
-        for j in range(order // 2 + 1):
+        for j in range(len(roots) // 2 + 1):
             weight = totals.weights[totals.starts[line] + j]
             # Conjugate roots give conjugate terms.
-            if j > 0 and 2 * j < order:
-                weight *= 2.0
-            partial_sums(n_seen, first, size, chances, roots, j, sums)
+            weight *= 2.0 if 0 < 2 * j < len(roots) else 1.0
+            partial_sums(seen, n_seen, roots, j)
             for v in range(low, high + 1):
-                _add_wins(
-                    weight, v, n_seen, first, size, sums, asks.share, nodes[:n_nodes],
-                    rule[:n_nodes], factors, found,
-                )  # fmt: skip
-            if asks.tops:
-                own_low = first[place] if absent[2] else 0
-                own_high = own_low + size[place] - 1 if absent[2] else 0
-                for v in range(own_low, own_high + 1):
-                    _add_tops(
-                        weight, v, place, absent, n_seen, first, size, sums, asks, poly, tops[row]
-                    )
+                _add_wins(asks, seen, n_seen, v, weight, factors, found)
+            for v in range(own_low, own_high if asks.tops else own_low):
+                _add_tops(asks, seen, n_seen, own, v, weight, poly, tops[row])
         for i in range(n_seen):
-            wins[row, seen[i]] = found[i]
-        # Votes of zero for everybody are no votes.
-        begin = totals.starts[line]
-        starts_at_0 = order == 1 or totals.first[line] == 0
-        zero = nobody(n_seen, first, chances) * totals.factor[begin] if starts_at_0 else 0.0
-        for n in range(asks.tops):
-            tops[row, n] -= zero * _zero_tops(around.own[row], n_classes, n + 1, asks.share)
+            wins[row, seen.classes[i]] = found[i]
+        _take_off_nobody(election, row, seen, n_seen, tops[row])

@@ -1,8 +1,8 @@
 """What a law draws from those within a radius: class by class, and all together.
 
 Of the m candidates within the radius T are in training. Given T, they are a uniform T-subset (laws
-of fixed size, independent draws) or T draws with replacement (the bootstrap), so P(votes) is that of
-independent classes, binomial or Poisson, times a factor of T alone:
+of fixed size, independent draws) or T draws with replacement (the bootstrap), so the chance of a
+vote is that of independent classes, binomial or Poisson, times a factor of T alone:
 
     P(v) = Π_c p_c(v_c) · q(s)/g(s),      s = Σ v_c,
 
@@ -123,7 +123,7 @@ def voter_masses(law: Any, m: int) -> Floats:
     if isinstance(law, BernoulliLaw):
         masses = _masses(BINOMIAL, m, N, 0, float(law.q)) * _independent(law, m).factor[m]
         masses[0] = _independent(law, m).empty[m]
-        return masses
+        return np.asarray(masses)
     if isinstance(law, BootstrapLaw):
         return _masses(BINOMIAL, law.n_samples, N, 0, m / N)
     found = np.zeros(m + 1)

@@ -19,18 +19,29 @@ from allsplits.splits import BootstrapLaw, CountsComponent
 _MOST_VOTES = 20_000
 
 
+def _most_votes(law: Any, counts: Sequence[int]) -> list[int]:
+    """The most votes that each class can have: copies count."""
+    return [law.n_samples if isinstance(law, BootstrapLaw) and n else n for n in counts]
+
+
+def check_votes(law: Any, rows: Sequence[Sequence[int]]) -> None:
+    """Raise if the votes of a row can fall in too many ways to go through them."""
+    most = max(prod(top + 1 for top in _most_votes(law, counts)) for counts in rows)
+    if most > _MOST_VOTES:
+        raise UnsupportedError(
+            "exact=True goes through all votes that those within the radius can give: "
+            f"{most:,} for one sample here, at most {_MOST_VOTES:,} are supported; use exact=False "
+            "or a smaller radius"
+        )
+
+
 def vote_chances(
     question: Question, component: CountsComponent | None, counts: Sequence[int], own: int
 ) -> Iterator[tuple[list[int], Fraction]]:
     """(votes of all classes, their chance) of a row with so many candidates within the radius."""
     law, m = question.columns[0].law, sum(counts)
     copies = isinstance(law, BootstrapLaw)
-    tops = [law.n_samples if copies and n else n for n in counts]
-    if prod(top + 1 for top in tops) > _MOST_VOTES:
-        raise UnsupportedError(
-            "exact=True goes through all votes that those within the radius can give: more than "
-            f"{_MOST_VOTES:,} for a sample here; use exact=False or a smaller radius"
-        )
+    tops = _most_votes(law, counts)
     pools: list[int] = []
     if component is not None:
         others, own_pools = class_pools(question)

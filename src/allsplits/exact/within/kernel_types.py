@@ -87,18 +87,67 @@ class Asks(NamedTuple):
     ----------
     share : bool
         Whether tied classes share the win.
-    soft : bool
-        Shares of the votes, their squares and logs.
     tops : int
         Whether the own class is among the 2, …, `tops` most voted; 0 asks for nothing.
     smoothings : ndarray
-        Of the logs; 0 clips as scikit-learn does.
+        Of the logs of shares; 0 clips as scikit-learn does.
     quadrature : Quadrature
         Rules for tied classes.
     """
 
     share: bool
-    soft: bool
     tops: int
     smoothings: Floats
     quadrature: Quadrature
+
+
+class Election(NamedTuple):
+    """All that a kernel knows of the votes: who is there, who is drawn, what is asked.
+
+    `longest` is how many numbers of voters a class can have.
+    """
+
+    around: Around
+    drawn: Drawn
+    totals: Totals
+    asks: Asks
+    longest: int
+
+
+class Seen(NamedTuple):
+    """Scratch: the classes within the radius of one row.
+
+    Attributes
+    ----------
+    classes : ndarray
+        Their numbers.
+    first, size : ndarray
+        How many voters each can have: first, …, first + size - 1.
+    chances : ndarray of shape (classes, longest)
+    sums : ndarray of complex, shape (classes, longest + 1)
+        Sums of chances times powers of a root of unity, over fewer and fewer than so many voters.
+    """
+
+    classes: NDArray[np.int64]
+    first: NDArray[np.int64]
+    size: NDArray[np.int64]
+    chances: Floats
+    sums: NDArray[np.complex128]
+
+
+class Own(NamedTuple):
+    """Where the own class of a row stands.
+
+    Attributes
+    ----------
+    place : int
+        Among the seen classes; if it is not seen, that of the first seen class after it.
+    seen : bool
+    before, after : int
+        Classes that are not seen, before and after it.
+    """
+
+    place: int
+    seen: bool
+    before: int
+    after: int

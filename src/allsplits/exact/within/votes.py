@@ -25,8 +25,8 @@ from allsplits.exact.within._kernels_draws import empty_rows
 from allsplits.exact.within._kernels_shares import share_rows
 from allsplits.exact.within._kernels_wins import vote_rows
 from allsplits.exact.within.draws import drawn_of, longest_chances, totals_of
-from allsplits.exact.within.fractions import exact_record
-from allsplits.exact.within.kernel_types import Around, Asks
+from allsplits.exact.within.fractions import check_votes, exact_record
+from allsplits.exact.within.kernel_types import Around, Asks, Election
 from allsplits.exact.within.outliers import check_empty, outlier_class, within_of
 from allsplits.exact.within.records import WithinPlaces, outlier_record
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
@@ -113,14 +113,21 @@ class WithinVotes:
     """The records of all rows in one component (or under a law that has none)."""
 
     def __init__(
-        self, question: Question, component: CountsComponent | None, rows: Distinct, n_threads: int
+        self, question: Question, component: CountsComponent | None, around: Around
     ) -> None:
-        self.question, self.component, self.rows = question, component, rows
-        self.n_threads = n_threads
+        self.question = question
         self.places = WithinPlaces.of(question.wants, question.n_classes)
-        law, sizes = question.columns[0].law, rows.around.counts.sum(axis=1)
-        self.longest = longest_chances(law, int(sizes.max()))
-        self.drawn, self.totals = drawn_of(question, component), totals_of(law, sizes)
+        law, sizes = question.columns[0].law, around.counts.sum(axis=1)
+        share = question.options.share
+        asks = Asks(
+            share, self.places.tops,
+            np.array([smoothing or 0.0 for smoothing in self.places.logs], dtype=np.float64),
+            legendre_rules(question.n_classes // 2 + 1 if share else 0),
+        )  # fmt: skip
+        self.election = Election(
+            around, drawn_of(question, component), totals_of(law, sizes), asks,
+            longest_chances(law, int(sizes.max())),
+        )  # fmt: skip
 
     @property
     def rounding(self) -> float:
@@ -129,43 +136,31 @@ class WithinVotes:
         A chance loses a few roundings for each number of voters up to it, a sum one for each term,
         a product one for each class; none of them exceeds 1.
         """
-        counts, totals = self.rows.around.counts, self.totals
-        steps = 16 * np.minimum(counts, self.longest).sum(axis=1) + 32 * counts.shape[1] + 64
-        ends = np.add(totals.starts, totals.size)
-        weights = np.concatenate([[0.0], np.cumsum(np.abs(totals.weights))])
-        largest = np.maximum(weights[ends] - weights[totals.starts], 1.0)
+        (counts, _), _, totals, _, longest = self.election
+        steps = 16 * np.minimum(counts, longest).sum(axis=1) + 32 * counts.shape[1] + 64
+        largest = np.maximum(np.add.reduceat(np.abs(totals.weights), totals.starts), 1.0)
         return float((steps * largest[totals.place[counts.sum(axis=1)]]).max() * UNIT_ROUNDOFF)
 
     def empty(self) -> Values:
-        """P(no voter) of the distinct rows."""
-        around = self.rows.around
-        out = np.empty(len(around.own))
-        empty_rows(around, 0, len(out), self.drawn, self.totals, self.longest, out)
+        """P(no voter)."""
+        out = np.empty(len(self.election.around.own))
+        empty_rows(self.election, 0, len(out), out)
         return out
 
     def __call__(self) -> Values:
-        """Records of votes with voters, of the distinct rows."""
-        around, places, options = self.rows.around, self.places, self.question.options
-        largest = places.n_classes // 2 + 1 if options.share else 0
-        logs = np.array([smoothing or 0.0 for smoothing in places.logs], dtype=np.float64)
-        asks = Asks(options.share, places.soft, places.tops, logs, legendre_rules(largest))
-        out = np.zeros((len(around.own), places.width))
-        wins, tops = out[:, : places.n_classes], out[:, places.first_top :]
-        shares = np.zeros((len(out), 2 + len(logs)))
+        """Records of votes with voters."""
+        places, n = self.places, len(self.election.around.own)
+        wins, tops = np.zeros((n, places.n_classes)), np.zeros((n, places.tops))
+        shares = np.zeros((n, places.first_top - places.n_classes))
 
         def run(start: int, stop: int) -> None:
-            vote_rows(
-                around, start, stop, self.drawn, self.totals, asks, self.longest, wins, tops
-            )
+            vote_rows(self.election, start, stop, wins, tops)
             if places.soft:
-                share_rows(
-                    around, start, stop, self.drawn, self.totals, asks, self.longest, shares
-                )
+                share_rows(self.election, start, stop, shares)
 
-        map_timed_rows(run, len(out), self.n_threads, scale=1.0, cheaper=_CHEAPER, smallest=8)
-        if places.soft:
-            out[:, places.own_share : places.first_top] = shares
-        return out
+        n_threads = thread_count(self.question.options.n_jobs)
+        map_timed_rows(run, n, n_threads, scale=1.0, cheaper=_CHEAPER, smallest=8)
+        return np.concatenate([wins, shares, tops], axis=1)
 
 
 def _components(question: Question) -> list[tuple[CountsComponent | None, Counted]]:
@@ -186,6 +181,7 @@ def _in_fractions(
     places = WithinPlaces.of(question.wants, question.n_classes)
     records = np.empty((len(rows.around.own), places.width), dtype=object)
     empty = np.empty(len(records), dtype=object)
+    check_votes(question.columns[0].law, rows.around.counts.tolist())
     pairs = zip(rows.around.counts.tolist(), rows.around.own.tolist(), strict=True)
     for row, (counts, own) in enumerate(pairs):
         records[row], empty[row] = exact_record(question, component, counts, own, places)
@@ -211,15 +207,15 @@ def _ballots(question: Question, counts: Floats) -> Ballots:
         found = [_in_fractions(question, component, rows) for component, _ in components]
         empties, bound = [empty for _, empty in found], 0.0
     else:
-        n_threads = thread_count(question.options.n_jobs)
-        votes = [WithinVotes(question, each, rows, n_threads) for each, _ in components]
+        votes = [WithinVotes(question, each, rows.around) for each, _ in components]
         empties, bound = [vote.empty() for vote in votes], max(vote.rounding for vote in votes)
     ways: Any = sum(shares)
     weighed: Any = sum(empty * way[0, own] for empty, way in zip(empties, shares, strict=True))
     # A class that is never held out is never asked.
     plain = np.where(ways[0, own] != 0, ways[0, own], 1)
     bound += check_empty(question, (weighed / plain)[rows.place])
-    sums, rights = 0, 0
+    sums: Any = 0
+    rights: Any = 0
     for i, (table, way) in enumerate(zip(tables, shares, strict=True)):
         records = (found[i][0] if exact else votes[i]()) + empties[i][:, None] * table[own]
         right = records[np.arange(len(own)), own]

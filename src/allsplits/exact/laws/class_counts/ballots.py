@@ -166,9 +166,11 @@ def _ballots(
     question: Question, sums: Any, rights: Any, weights: list[list[Any]], error_bound: float
 ) -> Ballots:
     """From sums of weighted records, and of P(right) in the other two ways to count."""
-    records, *counted = CountedMeans.of(question, sums, rights, weights)
-    codes = question.own_codes
-    return Ballots(question.places, records, codes, question.n_classes, *counted, error_bound)
+    means = CountedMeans.of(question, sums, rights, weights)
+    return Ballots(
+        question.places, means.records, question.own_codes, question.n_classes, means.weight,
+        means.balanced, means.recall, error_bound,
+    )  # fmt: skip
 
 
 def solve_ballots(question: Question) -> Solver:
