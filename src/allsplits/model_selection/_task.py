@@ -433,8 +433,7 @@ class Task:
 
     def over_radii(self, radii: list[float]) -> Curve:
         """Every radius, from one search."""
-        tasks = [replace(self, settings=replace(self.settings, radius=radius)) for radius in radii]
-        return curve_within(self, "radius", radii, tasks)
+        return curve_within(self, "radius", radii, [self.with_radius(radius) for radius in radii])
 
     def choices(self, ks: list[int], weights: Sequence[Any]) -> list[Curve]:
         """A curve over k for each of several weights."""
@@ -507,6 +506,10 @@ class Task:
     def with_neighbors(self, k: int) -> Task:
         """The same task with another k."""
         return replace(self, settings=replace(self.settings, n_neighbors=k))
+
+    def with_radius(self, radius: float) -> Task:
+        """The same task with another radius."""
+        return replace(self, settings=replace(self.settings, radius=radius))
 
     # ------------------------------------------------------------ how
 

@@ -248,8 +248,8 @@ def test_what_has_no_formula():
     refused(lambda: evaluate(many, X, np.arange(30) % 6, exact=True), "exact=True", "20,000")
     regressor = RadiusNeighborsRegressor(1.0)
     refused(lambda: evaluate(regressor, X, X[:, 0], outlier_target=0, cv=ClassCounts(1)))
-    for function in (report, sample_values):
-        refused(lambda function=function: function(model, X, y), "estimator", "radii")
+    refused(lambda: report(model, X=X, y=y), "estimator", "radii")
+    refused(lambda: sample_values(model, X, y), "estimator", "radii")
 
 
 def test_which_values_a_curve_takes():
