@@ -44,6 +44,8 @@ SUPPORTED = {
     ("whole groups", "majority"): "laws.groups.vote:solve_groups",
     ("whole groups", "ranked"): "laws.groups.vote:solve_groups",
     ("whole groups", "mean"): "laws.groups.vote:solve_groups",
+    ("whole groups", "weighted"): "laws.groups.weighted:solve_weighted_groups",
+    ("whole groups", "weighted mean"): "laws.groups.weighted:solve_weighted_mean_groups",
     ("fixed size", "bias"): "laws.fixed_size.bias:solve_bias",
     ("independent draws", "bias"): "laws.fixed_size.bias:solve_bias",
     ("fixed size", "ballot"): "laws.fixed_size.ballots:solve_ballots",
@@ -97,7 +99,8 @@ def solver_for(question: Question) -> Solver:
         ]
         raise UnsupportedError(
             f"cv ({_AS_CV[law]}) has no exact average for {_AS_VOTE[vote]}. Pass as cv "
-            f"{', '.join(other_cv)}; or keep cv for {', '.join(other_votes)}. {REPLAY_INSTEAD}"
+            f"{', '.join(other_cv)}; or keep cv for {', '.join(other_votes)}."
+            f"{'' if question.within else f' {REPLAY_INSTEAD}'}"
         )
     module, _, name = SUPPORTED[law, vote].partition(":")
     solver: Solver = getattr(import_module(f"allsplits.exact.{module}"), name)(question)
