@@ -110,7 +110,7 @@ Weights = Annotated[
     Weighting,
     typer.Option(
         metavar="|".join(Weighting),
-        help="Equal votes, or by 1/distance (not for whole groups and bootstrap).",
+        help="Equal votes, or by 1/distance (not for bootstrap).",
     ),
 ]
 Metric = Annotated[str, typer.Option(metavar="NAME", help="scikit-learn's name of a distance.")]
