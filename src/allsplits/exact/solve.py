@@ -37,6 +37,7 @@ SUPPORTED = {
     ("class counts", "majority"): "laws.class_counts.vote:solve_class_majority",
     ("class counts", "ranked"): "laws.class_counts.vote:solve_class_ranked",
     ("class counts", "retrieval"): "retrieval.solve:solve_counted_galleries",
+    ("class counts", "mean"): "laws.class_counts.mean:solve_stratified_mean",
     ("class counts", "weighted"): "weighted.votes:solve_weighted",
     ("episodes", "majority"): "laws.episodes.vote:solve_episodes",
     ("episodes", "weighted"): "laws.episodes.weighted:solve_weighted_episodes",

@@ -20,6 +20,7 @@ def evaluate(
     cv: Any = None,
     scoring: Any = None,
     groups: Any = None,
+    strata: Any = None,
     X_test: Any = None,
     y_test: Any = None,
     distance_ties: Literal["average", "index"] = "average",
@@ -73,6 +74,10 @@ def evaluate(
         `score`, and ``evaluation[name]`` any of them.
     groups : array-like of shape (n_samples,), default=None
         Groups that stay together, for the splitters that need them.
+    strata : array-like of shape (n_samples,), default=None
+        Regressors only: the classes that stratified folds, StratifiedShuffleSplit and ClassCounts
+        draw from (bins of y, sites, years), since targets have none. None and an int as `cv` mean
+        stratified folds then.
     X_test, y_test : array-like, default=None
         A fixed test set: questions that are not samples, points and their labels or targets. X and
         y are then the references, `cv` says which of them are in training (of splitters the
@@ -138,7 +143,7 @@ def evaluate(
     )  # fmt: skip
     check_count("n_refits", n_refits, at_least=2)
     check_count("random_state", random_state, at_least=0)
-    given = Given(X, y, cv, scoring, groups, X_test, y_test, outlier_target)
+    given = Given(X, y, cv, scoring, groups, X_test, y_test, outlier_target, strata)
     if isinstance(estimator, Pipeline):
         if X_test is not None or y_test is not None:
             raise InvalidInputError(

@@ -19,6 +19,7 @@ def learning_curve(
     train_sizes: float | Iterable[float] | None = None,
     stratify: bool = False,
     scoring: Any = None,
+    strata: Any = None,
     X_test: Any = None,
     y_test: Any = None,
     distance_ties: Literal["average", "index"] = "average",
@@ -74,7 +75,7 @@ def learning_curve(
     check_flag("stratify", stratify)
     given = Given(
         X, y, LeaveOneOut(), scoring, X_test=X_test, y_test=y_test,
-        outlier_target=outlier_target,
+        outlier_target=outlier_target, strata=strata,
     )  # fmt: skip
     task = Task.read(estimator, given, options, every_score=True, within=True)
     return task.over_sizes(train_sizes, stratify=stratify)

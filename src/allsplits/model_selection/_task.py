@@ -51,6 +51,7 @@ from allsplits.model_selection._several_scores import (
     evaluate_all,
     score_columns,
 )
+from allsplits.model_selection._strata import read_strata, refuse_strata
 from allsplits.model_selection._test_set import TestSet, check_both_given, check_outside_backend
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
 from allsplits.model_selection._within import curve_within, evaluate_within
@@ -83,6 +84,7 @@ class Given(NamedTuple):
     X_test: Any = None
     y_test: Any = None
     outlier_target: Any = None
+    strata: Any = None
 
 
 class Asked(NamedTuple):
@@ -134,7 +136,7 @@ class Task:
         With `every_score` scoring may be any score, or several; `others` are all but the first.
         With `within` the estimator may be one of those within a radius.
         """
-        X, y, cv, scoring, groups, X_test, y_test, outlier_target = given
+        X, y, cv, scoring, groups, X_test, y_test, outlier_target, strata = given
         outside = X_test is not None or y_test is not None
         if outside:
             check_both_given(X_test, y_test)
@@ -142,7 +144,7 @@ class Task:
         settings = read_estimator(estimator, within=within, outlier_target=outlier_target)
         read = read_scores if every_score else _one_plain_score
         scores = read(scoring, regression=settings.regression)
-        check_same_rows(X=X, y=y, groups=groups)
+        check_same_rows(X=X, y=y, groups=groups, strata=strata)
         names = row_names(X, y)
         if isinstance(X, NeighborOrder):
             X.check_metric(settings.metric)
@@ -152,8 +154,9 @@ class Task:
         numbers_of_groups = None if groups is None else check_groups(groups, n)
         if settings.regression:
             y = check_targets(y, n)
-            samples = Samples(n, groups=numbers_of_groups, outside=outside)
+            samples = Samples(n, *read_strata(strata, n), numbers_of_groups, outside)
         else:
+            refuse_strata(strata)
             classes, codes = check_labels(y, n)
             y = classes[codes]
             samples = Samples(n, classes, codes, numbers_of_groups, outside)
@@ -177,6 +180,8 @@ class Task:
     @property
     def classes(self) -> NDArray[Any] | None:
         """The classes of samples and questions; None for a regressor."""
+        if self.settings.regression:
+            return None
         return self.samples.classes if self.test_set is None else self.test_set.classes
 
     @property
@@ -470,7 +475,9 @@ class Task:
             voters = min(2, most)
         if stratify:
             if self.samples.codes is None:
-                raise InvalidInputError("stratify must be False for a regressor: y has no classes")
+                raise InvalidInputError(
+                    "stratify must be False for a regressor without strata: y has no classes"
+                )
             held_out = n - most
             sizes = read_shots(train_sizes, voters, np.bincount(self.samples.codes), held_out)
             laws: list[Law] = [self.resolve(ClassCounts(size)) for size in sizes]
@@ -566,12 +573,17 @@ class Task:
         else:
             vote = "weighted mean" if regression else "weighted"
         codes, targets = samples.codes, self.y
-        if self.test_set is not None:
-            codes = self.test_set.codes
-            targets = np.append(targets, self.test_set.y) if regression else targets
+        n_classes = 0 if samples.classes is None else len(samples.classes)
+        if self.test_set is not None and regression:
+            targets = np.append(targets, self.test_set.y)
+            if codes is not None:
+                # Questions from outside are in no stratum, and are never asked for theirs.
+                codes = np.append(codes, np.zeros(len(self.test_set.y), dtype=codes.dtype))
+        elif self.test_set is not None and self.test_set.classes is not None:
+            codes, n_classes = self.test_set.codes, len(self.test_set.classes)
         return Question(
             codes=np.empty(0, dtype=np.int32) if codes is None else codes,
-            n_classes=0 if self.classes is None else len(self.classes),
+            n_classes=n_classes,
             targets=targets if regression else np.empty(0),
             vote=vote,
             columns=columns,

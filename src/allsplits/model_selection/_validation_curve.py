@@ -26,6 +26,7 @@ def validation_curve(
     cv: Any = None,
     scoring: Any = None,
     groups: Any = None,
+    strata: Any = None,
     X_test: Any = None,
     y_test: Any = None,
     distance_ties: Literal["average", "index"] = "average",
@@ -75,7 +76,7 @@ def validation_curve(
         max_states=max_states, allow_sampling=allow_sampling, backend=backend, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
-    given = Given(X, y, cv, scoring, groups, X_test, y_test, outlier_target)
+    given = Given(X, y, cv, scoring, groups, X_test, y_test, outlier_target, strata)
     values = _read_values(estimator, n_neighbors, radius, param_name, param_range)
     task = Task.read(estimator, given, options, every_score=True, within=True)
     return (
