@@ -11,13 +11,16 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import FixedSize, validation_curve
 from allsplits._threads import thread_count
 from allsplits.exact import Column
+from allsplits.exact.laws.fixed_size.circle import circle_vote
 from allsplits.exact.laws.fixed_size.majority import MajorityVote
 from allsplits.exact.masses import prefixes_for
+from allsplits.exact.on_device.votes import CircleVotes, DeviceVotes
 from allsplits.exact.question import Options
 from allsplits.orders import Metric, SearchReport, iter_parts, read_points
 from allsplits.orders.proposers.torch import TorchSearch
@@ -119,14 +122,32 @@ def check(search: TorchSearch, n_queries: int = 64) -> int:
     return wrong
 
 
-def votes(search: TorchSearch, y: np.ndarray, law: Any) -> float:
+def votes(search: TorchSearch, y: np.ndarray, law: Any) -> dict[str, float]:
     """Seconds that the votes of all samples would take alone, from one block."""
-    columns = [Column(k, resolve_cv(law, Samples(len(y)))) for k in range(1, 51)]
-    vote = MajorityVote(prefixes_for(columns, 1e-15), int(y.max()) + 1, Options())
-    order, codes = search.order(0, 32_768), y.astype(np.int32)
+    import torch
+
+    prefixes = prefixes_for(
+        [Column(k, resolve_cv(law, Samples(len(y)))) for k in range(1, 51)], 1e-15
+    )
+    n_classes, n_rows, codes = int(y.max()) + 1, 32_768, y.astype(np.int32)
+    vote = MajorityVote(prefixes, n_classes, Options())
+    order = search.order(0, n_rows)
     start = perf_counter()
     vote.right(order, codes, thread_count(None))
-    return (perf_counter() - start) * len(y) / order.n_samples
+    seconds = {f"votes on {thread_count(None)} threads": perf_counter() - start}
+    one = circle_vote(prefixes, n_classes, share=False)
+    if one is None:
+        raise AssertionError("a circle is enough for 50 neighbours")
+    circle, rows = CircleVotes([one], None, False), list(search._rows_on_device(0, n_rows, 0))
+    for _ in range(2):
+        torch.cuda.synchronize()
+        start = perf_counter()
+        counted = DeviceVotes(torch, "cuda", circle, codes, np.arange(n_rows))
+        for some in rows:
+            counted.add(some)
+        torch.cuda.synchronize()
+        seconds["votes on the device"] = perf_counter() - start
+    return {name: each * len(y) / n_rows for name, each in seconds.items()}
 
 
 def main() -> None:
@@ -158,7 +179,8 @@ def main() -> None:
     for name, seconds in {**plain(search), **steps(search)}.items():
         print(f"  {name:60s} {seconds:7.2f} s")
     print(f"rows that differ from complete float64 rows: {check(search)} of 64")
-    print(f"votes alone: {votes(search, y, law):.2f} s")
+    for name, seconds in votes(search, y, law).items():
+        print(f"  {name + ', all k to 50, alone':60s} {seconds:7.2f} s")
     del search
     torch.cuda.empty_cache()
 
@@ -178,6 +200,9 @@ def main() -> None:
     seconds = perf_counter() - start
     print(f"end to end, all k to 50: {seconds:.2f} s (goal {WHOLE_GOAL:.0f} s): {curve}")
     print(f"  k = 1, 20, 50: {curve.scores[[0, 19, 49]].round(4)}, {curve.search}")
+    start = perf_counter()
+    curve = validation_curve(KNeighborsClassifier(), X, y, cv=StratifiedKFold(5), backend="torch")
+    print(f"the same for stratified folds: {perf_counter() - start:.2f} s: {curve}")
     if options.classes == 2:
         # The order within tie groups matters to this rule, so the host has to count.
         start = perf_counter()

@@ -23,7 +23,8 @@ from allsplits.orders import (
     iter_parts,
     search_seconds,
 )
-from allsplits.orders.protocol import Block, Part, whole_order
+from allsplits.orders.backends import choose_backend
+from allsplits.orders.protocol import Block, DevicePart, Part, whole_order
 
 #: Bytes of orders that are kept for further questions (1 GiB: all neighbours of 9,000 samples).
 MOST_KEPT = 1 << 30
@@ -91,6 +92,15 @@ class Neighbors:
             return 0.0
         depth = self._depth_to_search(depth)
         return search_seconds(self.X, self.metric, depth, self._backend, self.queries)
+
+    def counts_on_gpu(self, part: Part) -> bool:
+        """Whether what rows contribute is counted on a GPU, where it takes next to no time."""
+        if not isinstance(self.X, np.ndarray) or self.queries is not None:
+            return False
+        backend = self._backend
+        if backend == "auto":
+            backend = choose_backend(self.X, self.metric)
+        return backend == "torch" and isinstance(part, DevicePart) and part.by_groups
 
     def blocks(self, depth: int, part: Part) -> Iterator[Block]:
         """What consecutive blocks of rows contribute, in turn."""

@@ -171,7 +171,7 @@ def run_solver(neighbors: Neighbors, question: Question, solver: Solver) -> Answ
     options, part = question.options, solver.part
     warn_if_long(
         neighbors.seconds(solver.depth),
-        solver.seconds,
+        0.0 if neighbors.counts_on_gpu(part) else solver.seconds,
         thread_count(options.n_jobs),
         solver.depth,
         solver.cheaper,

@@ -83,14 +83,20 @@ class DeviceRows(NamedTuple):
 
 
 class DeviceCounts(Protocol):
-    """Tallies that grow on the device."""
+    """Tallies, or values of rows, that grow on the device."""
 
-    def add(self, rows: DeviceRows) -> None:
-        """Count the rows that are certain."""
+    def add(self, rows: DeviceRows) -> Any:
+        """Count what can be counted; returns the numbers of the other rows.
+
+        Rows that are not certain are always among these.
+        """
         ...
 
-    def counts(self) -> Any:
-        """What was counted, on the host."""
+    def parts(self, numbers: NDArray[np.intp], found: Any) -> tuple[Any, ...]:
+        """What was counted, on the host, and what the host found for the rows with these numbers.
+
+        `found` is None where there are none.
+        """
         ...
 
 
@@ -98,7 +104,7 @@ class DeviceCounts(Protocol):
 class DevicePart(Protocol):
     """A part that can be counted on the device, and for rows with any numbers on the host.
 
-    `by_groups` says that the order within tie groups plays no part, as it has to be.
+    `by_groups` says that it really can: the order within tie groups must play no part.
     """
 
     @property
@@ -106,10 +112,10 @@ class DevicePart(Protocol):
         """Whether members of a tie group are alike."""
         ...
 
-    def of_rows(self, order: NeighborOrder, numbers: NDArray[np.intp]) -> Any:
+    def of_rows(self, order: NeighborOrder, numbers: NDArray[np.intp], n_threads: int) -> Any:
         """The part of rows with these sample numbers."""
         ...
 
-    def on_device(self, torch: Any, device: str, numbers: NDArray[np.intp]) -> DeviceCounts:
-        """Empty tallies for rows among these sample numbers."""
+    def on_device(self, torch: Any, device: str, numbers: NDArray[np.intp]) -> DeviceCounts | None:
+        """Nothing yet, for rows among these sample numbers; None where the host must count."""
         ...

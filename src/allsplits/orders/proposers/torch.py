@@ -24,7 +24,13 @@ from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.orders.full_rows import FullRowSearch
 from allsplits.orders.kernel_types import SortedRows
 from allsplits.orders.metric import Metric
-from allsplits.orders.order import NeighborOrder, SearchReport, pack_rows, replace_rows
+from allsplits.orders.order import (
+    NeighborOrder,
+    SearchReport,
+    concatenate,
+    pack_rows,
+    replace_rows,
+)
 from allsplits.orders.proposers.torch_distances import (
     distances_to_all,
     distances_to_items,
@@ -89,6 +95,8 @@ class TorchSearch(Search):
         self.scaled = ScaledPoints(self.torch, self.points) if self.precisions else None
         self.levels: dict[int, Level] = {}
         self.first_level = 0
+        #: Whether parts that can be are counted on the device.
+        self.counts_here = True
         self._lock = threading.Lock()
         self._lists: FusedLists | None = None
 
@@ -143,19 +151,25 @@ class TorchSearch(Search):
 
         Then no neighbour list travels to the host, except those of rows that are done again.
         """
-        if not (isinstance(part, DevicePart) and part.by_groups):
+        counted = None
+        if self.counts_here and isinstance(part, DevicePart) and part.by_groups:
+            counted = part.on_device(self.torch, self.device, np.arange(start, stop))
+        if counted is None:
             return super().map(start, stop, part, n_threads)
-        counted = part.on_device(self.torch, self.device, np.arange(start, stop))
-        level, failed = self.first_level, []
+        level, left, n_failed = self.first_level, [], 0
         for rows in self._rows_on_device(start, stop, level):
-            counted.add(rows)
-            failed.append(rows.numbers[rows.lengths < 0])
-        redone = self.torch.cat(failed).cpu().numpy()
-        self._learn_from(len(redone), stop - start, level)
-        parts = [counted.counts()]
-        if len(redone):
-            parts.append(part.of_rows(self._again(redone, level), redone))
-        return Block(stop - start, SearchReport("torch", redone_rows=len(redone)), tuple(parts))
+            left.append(counted.add(rows))
+            n_failed += (rows.lengths < 0).sum()
+        numbers = self.torch.cat(left).cpu().numpy()
+        failed = int(n_failed)
+        self._learn_from(failed, stop - start, level)
+        # Most rows of such data are left to the host, which should not search them twice.
+        self.counts_here = len(numbers) - failed <= (stop - start) // 2
+        found = None
+        if len(numbers):
+            found = part.of_rows(self._again(numbers, level), numbers, n_threads)
+        report = SearchReport("torch", redone_rows=failed)
+        return Block(stop - start, report, counted.parts(numbers, found))
 
     def _rows_on_device(self, start: int, stop: int, level: int) -> Iterator[DeviceRows]:
         """Sorted rows, a bounded number at a time; those that are not certain have length -1."""
@@ -219,7 +233,7 @@ class TorchSearch(Search):
                 order = replace_rows(order, failed[good], [self._pack(found.where(good), 0)])
             failed = failed[~good]
         if order is None:
-            raise AssertionError("rows fail at a level that exists")
+            return concatenate(self.full.orders_of(numbers))
         return replace_rows(order, failed, self.full.orders_of(numbers[failed]))
 
     def _pack(self, rows: SortedRows, first_row: int) -> NeighborOrder:

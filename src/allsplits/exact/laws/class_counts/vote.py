@@ -33,6 +33,7 @@ from allsplits.exact.laws.class_counts._kernels_nearest import score_nearest
 from allsplits.exact.laws.class_counts._kernels_ranked import score_ranked
 from allsplits.exact.laws.class_counts._kernels_tied import score_tied, tied_work
 from allsplits.exact.laws.class_counts._kernels_untied import score_untied, work_space
+from allsplits.exact.laws.class_counts.circle import circle_votes
 from allsplits.exact.laws.class_counts.draws import DrawTables, Pools, pools_of, query_kinds
 from allsplits.exact.laws.class_counts.fractions import (
     ExactValue,
@@ -42,6 +43,7 @@ from allsplits.exact.laws.class_counts.fractions import (
 )
 from allsplits.exact.laws.class_counts.kernel_types import ClassVote, Draws
 from allsplits.exact.laws.class_counts.weights import float_weights
+from allsplits.exact.on_device.votes import CircleVote, CircleVotes, RowVotes
 from allsplits.exact.question import Question, neighbor_labels, own_rows, tie_runs
 from allsplits.exact.ties import distinct_rows, legendre_rules, tie_rules
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
@@ -104,18 +106,24 @@ class ClassCountsVote:
         self.quadrature = legendre_rules(self.k_most // 2 + 1 if question.options.share else 0)
 
     def values(
-        self, order: NeighborOrder, n_threads: int, kinds: NDArray[np.int32] | None = None
+        self,
+        order: NeighborOrder,
+        n_threads: int,
+        kinds: NDArray[np.int32] | None = None,
+        numbers: NDArray[np.intp] | None = None,
     ) -> Floats:
         """Shape (rows, components, columns), or (…, classes) where every class is asked for.
 
-        `kinds` are those of the rows, where the question does not tell.
+        `kinds` are those of the rows, where the question does not tell; `numbers` are theirs, where
+        the order does not.
         """
         question, options = self.question, self.question.options
         every_class = question.wants_classes
+        own = own_rows(order) if numbers is None else numbers
         if kinds is None:
-            kinds = query_kinds(question)[own_rows(order)]
+            kinds = query_kinds(question)[own]
         labels = neighbor_labels(order, question.codes)
-        rows = Rows(order.indptr, labels, order.tied, question.codes[own_rows(order)])
+        rows = Rows(order.indptr, labels, order.tied, question.codes[own])
         place: slice | NDArray[np.intp] = slice(None)
         if options.average:
             rows, chosen, place = distinct_rows(rows, kinds)
@@ -156,6 +164,19 @@ class ClassCountsVote:
                 out[at] = shares
             else:
                 out[(*at, c)] = shares[own]
+
+    def on_circle(self) -> list[CircleVote] | None:
+        """The votes of each component as the device sees them; None where it cannot."""
+        question = self.question
+        smallest = int(self.pools.trains.sum(axis=2).min())
+        if question.vote != "majority" or question.exclusion or smallest <= self.k_most:
+            return None
+        tol, sizes = question.options.tol, question.class_sizes
+        depths = [
+            np.minimum([needed_depth(sizes, train, int(k), tol) for k in self.ks], self.depth)
+            for train in self.trains.tolist()
+        ]
+        return circle_votes(self.tables, self.ks, depths, self.quadrature, tol)
 
     def seconds(self) -> float:
         """What the votes of all rows take on one core, without ties."""
@@ -215,18 +236,24 @@ def _of_one_law(question: Question) -> Solver:
     vote = ClassCountsVote(question, [component.train for component in law.components])
     weights = np.array([float_weights(question, component) for component in law.components])
 
-    def part(order: NeighborOrder, n_threads: int) -> Floats:
-        rows = own_rows(order)
-        values = vote.values(order, n_threads)
+    def of_rows(order: NeighborOrder, numbers: NDArray[np.intp] | None, n_threads: int) -> Floats:
+        rows = own_rows(order) if numbers is None else numbers
+        values = vote.values(order, n_threads, numbers=numbers)
         total = np.zeros((order.n_samples, question.width))
         for component, weight in enumerate(weights):
             total += values[:, component] * weight[rows, None]
         return total
 
+    def on_circle() -> CircleVotes | None:
+        votes = vote.on_circle()
+        return None if votes is None else CircleVotes(votes, weights, question.wants_classes)
+
+    bound = 1.25 * question.options.tol + vote.rounding
+    part = RowVotes(of_rows, question.codes, bound, question.options.average, on_circle)
+
     def finish(values: Floats) -> Answer:
-        bound = 1.25 * question.options.tol + vote.rounding
         counted = weights.sum(axis=0)[question.asked]
-        return answer_from_rows(question, values, counted, bound, weighted=True)
+        return answer_from_rows(question, values, counted, part.error_bound, weighted=True)
 
     seconds = vote.seconds()
     return Solver(vote.depth, part, FromRows(question, finish), seconds, CHEAPER)

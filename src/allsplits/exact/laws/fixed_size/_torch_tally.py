@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.laws.fixed_size.tally import NearestCounter, PrefixCounter, TallyPart
+from allsplits.orders.protocol import DeviceRows
 
 
 class _Groups(NamedTuple):
@@ -65,8 +66,8 @@ class DevicePrefixes:
         self.table = torch.zeros(shape, dtype=torch.int64, device=device)
         self.keys: list[Any] = []
 
-    def add(self, rows: Any) -> None:
-        """Count the rows that are certain."""
+    def add(self, rows: DeviceRows) -> Any:
+        """Count the rows that are certain; returns the numbers of the others."""
         groups, used, side = (
             _groups(self.torch, rows, self.codes),
             _used(self.torch, rows),
@@ -83,11 +84,12 @@ class DevicePrefixes:
         keys = (y * short + groups.start) * short + groups.own_before
         keys = (keys * long + groups.size) * long + groups.own_inside
         self.keys.append(keys[described])
+        return rows.numbers[rows.lengths < 0]
 
-    def counts(self) -> TallyPart:
-        """What was counted, on the host."""
+    def parts(self, numbers: NDArray[np.intp], found: TallyPart | None) -> tuple[TallyPart, ...]:
+        """What was counted, and what the host counted."""
         keys, sums = self.torch.cat(self.keys).unique(return_counts=True)
-        return TallyPart(_host(self.table), np.arange(2), _host(keys), _host(sums))
+        return _both(TallyPart(_host(self.table), np.arange(2), _host(keys), _host(sums)), found)
 
 
 class DeviceNearest:
@@ -109,8 +111,8 @@ class DeviceNearest:
         self.keys: list[Any] = []
         self.members: list[Any] = []
 
-    def add(self, rows: Any) -> None:
-        """Count the rows that are certain."""
+    def add(self, rows: DeviceRows) -> Any:
+        """Count the rows that are certain; returns the numbers of the others."""
         groups, used = _groups(self.torch, rows, self.codes), _used(self.torch, rows)
         kind = self.kinds[rows.numbers][:, None]
         hit = used & groups.same & ~groups.mixed
@@ -121,12 +123,17 @@ class DeviceNearest:
         keys = (kind * self.base + groups.start) * self.base + groups.size
         self.keys.append(keys[described])
         self.members.append(groups.own_inside[described])
+        return rows.numbers[rows.lengths < 0]
 
-    def counts(self) -> TallyPart:
-        """What was counted, on the host."""
+    def parts(self, numbers: NDArray[np.intp], found: TallyPart | None) -> tuple[TallyPart, ...]:
+        """What was counted, and what the host counted."""
         keys, place = self.torch.cat(self.keys).unique(return_inverse=True)
         sums = self.torch.zeros_like(keys).scatter_add_(0, place, self.torch.cat(self.members))
-        return TallyPart(_host(self.hits), self.present, _host(keys), _host(sums))
+        return _both(TallyPart(_host(self.hits), self.present, _host(keys), _host(sums)), found)
+
+
+def _both(counted: TallyPart, found: TallyPart | None) -> tuple[TallyPart, ...]:
+    return (counted,) if found is None else (counted, found)
 
 
 def _host(tensor: Any) -> NDArray[np.int64]:

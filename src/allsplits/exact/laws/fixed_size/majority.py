@@ -71,9 +71,18 @@ class MajorityVote:
         """Bound on rounding errors of a probability."""
         return VoteTable.rounding(self.prefixes, self.n_classes)
 
-    def right(self, order: NeighborOrder, codes: Codes, n_threads: int) -> Floats:
-        """P(right) of each row of `order`, shape (rows, columns)."""
-        return self._run(order, class_rows(order, codes), n_threads, every_class=False)
+    def right(
+        self,
+        order: NeighborOrder,
+        codes: Codes,
+        n_threads: int,
+        numbers: NDArray[np.intp] | None = None,
+    ) -> Floats:
+        """P(right) of each row of `order`, shape (rows, columns).
+
+        `numbers` are those of the rows, where the order does not tell.
+        """
+        return self._run(order, class_rows(order, codes, numbers), n_threads, every_class=False)
 
     def every_class(self, order: NeighborOrder, codes: Codes, n_threads: int) -> Floats:
         """P(each class is predicted) for the only column, shape (rows, classes).

@@ -84,9 +84,9 @@ class PrefixCounter:
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> TallyPart:
         """Count the rows of a block."""
-        return self.of_rows(order, _numbers(order))
+        return self.of_rows(order, _numbers(order), n_threads)
 
-    def of_rows(self, order: NeighborOrder, numbers: NDArray[np.intp]) -> TallyPart:
+    def of_rows(self, order: NeighborOrder, numbers: NDArray[np.intp], n_threads: int) -> TallyPart:
         """Count rows whose sample numbers are given."""
         table = np.zeros((2, self.depth + 1, self.depth + 1), dtype=np.int64)
         keys = np.empty(len(order.flat_indices) // 2 + 1, dtype=np.int64)
@@ -142,9 +142,9 @@ class NearestCounter:
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> TallyPart:
         """Count the rows of a block; their depth must be complete."""
-        return self.of_rows(order, _numbers(order))
+        return self.of_rows(order, _numbers(order), n_threads)
 
-    def of_rows(self, order: NeighborOrder, numbers: NDArray[np.intp]) -> TallyPart:
+    def of_rows(self, order: NeighborOrder, numbers: NDArray[np.intp], n_threads: int) -> TallyPart:
         """Count rows whose sample numbers are given."""
         # A block has few of many kinds: its table is no larger than its order.
         present, kind = np.unique(self.kinds[numbers], return_inverse=True)

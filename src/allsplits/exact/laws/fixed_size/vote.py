@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from allsplits._threads import thread_count
 from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows, in_fractions
 from allsplits.exact.effort import is_long, majority_seconds
+from allsplits.exact.laws.fixed_size.circle import circle_vote
 from allsplits.exact.laws.fixed_size.fractions import exact_ranked, exact_right
 from allsplits.exact.laws.fixed_size.majority import CHEAPER, MajorityVote, VoteTable
 from allsplits.exact.laws.fixed_size.ranked import RankedVote
@@ -27,6 +28,7 @@ from allsplits.exact.laws.fixed_size.two_classes import (
     vote_for_every_class,
 )
 from allsplits.exact.masses import Column, Prefixes, deepest_prefix, prefixes_for
+from allsplits.exact.on_device.votes import CircleVotes, RowVotes
 from allsplits.exact.question import Question, class_weights, sample_weights
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
@@ -55,11 +57,32 @@ def solve_majority(question: Question) -> Solver:
         return _by_sample(question, prefixes, rows.right, rows.rounding)
     if question.want_samples:
         vote = vote_for_every_class(prefixes, question.n_classes, question.options)
-        solver = _by_sample(question, prefixes, vote.every_class, vote.rounding)
     else:
         vote = MajorityVote(prefixes, question.n_classes, question.options)
-        solver = _by_sample(question, prefixes, vote.right, vote.rounding)
+    solver = _votes(question, prefixes, vote)
     return solver if isinstance(vote, TwoClassVote) else _announced(question, vote, solver)
+
+
+def _votes(question: Question, prefixes: Prefixes, vote: TwoClassVote | MajorityVote) -> Solver:
+    """Values of every sample, or of every class for every sample, counted where lists are."""
+    options = question.options
+
+    def of_rows(order: NeighborOrder, numbers: NDArray[np.intp] | None, n_threads: int) -> Floats:
+        if isinstance(vote, TwoClassVote) or question.want_samples:
+            return vote.every_class(order, question.codes, n_threads)
+        return vote.right(order, question.codes, n_threads, numbers)
+
+    def on_circle() -> CircleVotes | None:
+        one = circle_vote(prefixes, question.n_classes, options.share)
+        return None if one is None else CircleVotes([one], None, question.want_samples)
+
+    bound = prefixes.missing + vote.rounding
+    part = RowVotes(of_rows, question.codes, bound, options.average, on_circle)
+
+    def finish(values: Floats) -> Answer:
+        return answer_from_rows(question, values, sample_weights(question), part.error_bound)
+
+    return Solver(prefixes.depth, part, FromRows(question, finish))
 
 
 def _announced(question: Question, vote: MajorityVote, solver: Solver) -> Solver:

@@ -1,0 +1,1 @@
+"""Votes of any number of classes where the neighbour lists are: on the device."""
