@@ -32,6 +32,8 @@ MOST_KEPT = 1 << 30
 MOST_KEPT_FOR_LATER = 1 << 26
 #: How deep is searched at first where a radius says who counts.
 _FIRST_DEPTH = 64
+#: Values that are looked at to guess it.
+_LOOKED_AT = 1 << 20
 #: Bytes of a neighbour: its number, its distance, whether it is tied.
 _EACH = 13
 
@@ -76,7 +78,7 @@ class Neighbors:
         self.expect()
         given = isinstance(self.X, NeighborOrder)
         n = self.X.n_candidates if given else len(self.X) - (1 if self.queries is None else 0)
-        depth = self.X.depth if given else min(_FIRST_DEPTH, n)
+        depth = self.X.depth if given else min(self._likely_depth(radius), n)
         while True:
             part = partial(_most_within, radius=radius)
             most = max(each for block in self.blocks(depth, part) for each in block.parts)
@@ -84,7 +86,23 @@ class Neighbors:
                 return max(int(most), 1)
             if given:
                 self.X.check_depth(depth + 1)
-            depth = min(4 * depth, n)
+            depth = min(2 * depth, n)
+
+    def _likely_depth(self, radius: float) -> int:
+        """A guess at the most candidates within the radius, from a few rows and references."""
+        if (
+            not isinstance(self.X, np.ndarray)
+            or self.metric.precomputed
+            or self.metric.needs_sample
+        ):
+            return _FIRST_DEPTH
+        step = -(-self.X.size // _LOOKED_AT)
+        asked = self.X if self.queries is None else self.queries
+        rows = asked[:: -(-len(asked) // _FIRST_DEPTH)].astype(np.float64)
+        reference = Reference(self.X[::step].astype(np.float64), self.metric, 1)
+        keys = reference.keys(rows)
+        most = int((keys.transform(keys.rows) <= radius).sum(axis=1).max()) * step
+        return max(_FIRST_DEPTH, most + most // 4)
 
     def seconds(self, depth: int) -> float:
         """Roughly how long a search of this depth takes on one core."""
