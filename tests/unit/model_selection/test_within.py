@@ -248,7 +248,7 @@ def test_what_has_no_formula():
     refused(lambda: evaluate(many, X, np.arange(30) % 6, exact=True), "exact=True", "20,000")
     regressor = RadiusNeighborsRegressor(1.0)
     refused(lambda: evaluate(regressor, X, X[:, 0], outlier_target=0, cv=ClassCounts(1)))
-    refused(lambda: report(model, X=X, y=y), "estimator", "radii")
+    refused(lambda: report(X, y=y, estimator=model), "estimator", "radii")
     refused(lambda: sample_values(model, X, y), "estimator", "radii")
 
 
