@@ -5,8 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from sklearn.model_selection import (
+    GroupShuffleSplit,
     KFold,
+    LeaveOneGroupOut,
     LeaveOneOut,
+    LeavePGroupsOut,
     LeavePOut,
     ShuffleSplit,
     StratifiedKFold,
@@ -72,7 +75,7 @@ def costs_for(n_classes):
     ]
 
 
-def check(data, cv, law, squared_radius, label_ties, outlier):
+def check(data, cv, law, squared_radius, label_ties, outlier, groups=None):
     """Every score at once, in floats and in Fractions, sample by sample."""
     C = len(set(data.labels))
     costs = costs_for(C)
@@ -83,7 +86,7 @@ def check(data, cv, law, squared_radius, label_ties, outlier):
     tops = [f"top_{n}_accuracy" for n in range(2, C)]
     scoring = ["accuracy", "neg_log_loss", LogLoss(0.5), "neg_brier_score", CostMatrix(costs)]
     model = RadiusNeighborsClassifier(squared_radius**0.5, outlier_label=outlier)
-    options = {"cv": cv, "scoring": scoring + tops, "label_ties": label_ties}
+    options = {"cv": cv, "scoring": scoring + tops, "label_ties": label_ties, "groups": groups}
     found = evaluate(model, data.X, data.y, **options)
     exact = evaluate(model, data.X, data.y, exact=True, **options)
     nothing = [None] * C
@@ -112,6 +115,48 @@ def test_every_score_for_every_law(points, labels, cv, enumeration, label_ties):
     law = enumeration(data.labels)
     for squared_radius in RADII[points]:
         check(data, cv, law, squared_radius, label_ties, data.labels[1])
+
+
+GROUPS = [0, 1, 2, 3, 1, 0, 0, 0]
+
+
+@every_tie
+@pytest.mark.parametrize("points", list(RADII))
+@pytest.mark.parametrize(
+    ("cv", "n_test", "n_train"),
+    [
+        (LeaveOneGroupOut(), 1, None),
+        (LeavePGroupsOut(2), 2, None),
+        (GroupShuffleSplit(train_size=2, test_size=1), 1, 2),
+    ],
+    ids=["one", "two", "shuffled"],
+)
+def test_whole_groups(points, cv, n_test, n_train, label_ties):
+    law = oracle.group_subsets(GROUPS, n_test, n_train)
+    for labels in ("2 classes", "3 classes, unbalanced"):
+        data = dataset(points, labels)
+        for outlier in (data.labels[1], "most_frequent"):
+            check(data, cv, law, RADII[points][0], label_ties, outlier, groups=GROUPS)
+    y = np.array([0.5, -2, 7, 3.25, 1, 10, -4, 2])
+    for squared_radius in RADII[points]:
+        check_regression(data.X, y, cv, law, squared_radius, groups=GROUPS)
+
+
+def test_whole_groups_asked_from_outside():
+    data, groups = asked("no ties", "3 classes"), GROUPS
+    law = everybody(data, oracle.group_subsets(groups, 2))
+    expected, *_ = within.score_votes(
+        data.distances, data.labels, law, 150, outlier="b", costs=costs_for(3), label_ties="first"
+    )
+    for exact in (False, True):
+        found = evaluate(
+            RadiusNeighborsClassifier(150**0.5, outlier_label="b"), data.references.X,
+            data.references.y, cv=LeavePGroupsOut(2), groups=groups, exact=exact,
+            scoring=["accuracy", "neg_brier_score"], **data.test_set(),
+        )  # fmt: skip
+        for name in found.scores:
+            assert_close(found[name].score, expected[name][0], name)
+            assert not exact or found[name].fraction == expected[name][0]
 
 
 @every_tie
@@ -207,13 +252,13 @@ def test_regression(points, cv, law):
         check_regression(data.X, y, cv, law, squared_radius)
 
 
-def check_regression(X, y, cv, law, squared_radius):
+def check_regression(X, y, cv, law, squared_radius, groups=None):
     score, samples = within.regress(oracle.squared_distances(X), y, law, squared_radius, 1.5)
     model = RadiusNeighborsRegressor(squared_radius**0.5)
-    found = evaluate(model, X, y, cv=cv, outlier_target=1.5)
+    found = evaluate(model, X, y, cv=cv, outlier_target=1.5, groups=groups)
     assert_close(found.sample_scores, samples, "sample scores")
     assert_within_bound(found.score, score, found.error_bound, "score", 1e-10)
-    exact = evaluate(model, X, y, cv=cv, outlier_target=1.5, exact=True)
+    exact = evaluate(model, X, y, cv=cv, outlier_target=1.5, exact=True, groups=groups)
     assert exact.fraction == score
     assert list(exact.sample_fractions) == samples
 

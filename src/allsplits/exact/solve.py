@@ -59,6 +59,8 @@ SUPPORTED = {
     ("independent draws", "within"): "within.votes:solve_within",
     ("draws with replacement", "within"): "within.votes:solve_within",
     ("class counts", "within"): "within.votes:solve_within",
+    ("whole groups", "within"): "within.groups:solve_within_groups",
+    ("whole groups", "mean within"): "within.groups:solve_mean_within_groups",
     ("fixed size", "mean within"): "within.means:solve_mean_within",
     ("independent draws", "mean within"): "within.means:solve_mean_within",
     ("draws with replacement", "mean within"): "within.means:solve_mean_within",
