@@ -22,6 +22,7 @@ from allsplits import (
     Bootstrap,
     ClassCounts,
     CostMatrix,
+    Episodes,
     FixedSize,
     LogLoss,
     evaluate,
@@ -75,15 +76,17 @@ def costs_for(n_classes):
     ]
 
 
-def check(data, cv, law, squared_radius, label_ties, outlier, groups=None):
+def check(
+    data, cv, law, squared_radius, label_ties, outlier, *, groups=None, n_voting=None, tops=True
+):
     """Every score at once, in floats and in Fractions, sample by sample."""
     C = len(set(data.labels))
     costs = costs_for(C)
     expected, weight, proba = within.score_votes(
         data.distances, data.labels, law, squared_radius, outlier=outlier, costs=costs,
-        label_ties=label_ties,
+        label_ties=label_ties, n_voting=n_voting,
     )  # fmt: skip
-    tops = [f"top_{n}_accuracy" for n in range(2, C)]
+    tops = [f"top_{n}_accuracy" for n in range(2, C)] if tops else []
     scoring = ["accuracy", "neg_log_loss", LogLoss(0.5), "neg_brier_score", CostMatrix(costs)]
     model = RadiusNeighborsClassifier(squared_radius**0.5, outlier_label=outlier)
     options = {"cv": cv, "scoring": scoring + tops, "label_ties": label_ties, "groups": groups}
@@ -115,6 +118,23 @@ def test_every_score_for_every_law(points, labels, cv, enumeration, label_ties):
     law = enumeration(data.labels)
     for squared_radius in RADII[points]:
         check(data, cv, law, squared_radius, label_ties, data.labels[1])
+
+
+@every_tie
+@pytest.mark.parametrize("points", ["no ties", "heavy ties"])
+@pytest.mark.parametrize(("n_way", "k_shot"), [(2, 1), (3, 1), (2, 2)])
+def test_episodes(points, n_way, k_shot, label_ties):
+    """Smoothing counts the classes of an episode; Brier is halved for two of them."""
+    y = np.array(list("zxyzyxzy")) if k_shot == 2 else np.array([7, -1, 3, 0, -1, 7, 0, 3])
+    data = dataset(points, "4 classes")._replace(y=y)
+    if k_shot == 2:
+        data = data._replace(X=np.vstack([data.X, data.X[:1] + 1]), y=np.array(list("zxyzyxzyx")))
+    law = oracle.episodes(data.labels, n_way, k_shot)
+    cv, squared_radius = Episodes(n_way, k_shot), RADII[points][1]
+    for outlier in (data.labels[1], "most_frequent"):
+        check(
+            data, cv, law, squared_radius, label_ties, outlier, n_voting=n_way, tops=False
+        )  # fmt: skip
 
 
 GROUPS = [0, 1, 2, 3, 1, 0, 0, 0]

@@ -23,10 +23,13 @@ def log_share(v, s, n_classes, smoothing):
     return log((v + smoothing) / (s + smoothing * n_classes))
 
 
-def score_votes(distances, labels, law, squared_radius, *, outlier, costs, label_ties):
+def score_votes(
+    distances, labels, law, squared_radius, *, outlier, costs, label_ties, n_voting=None
+):
     """{score: (value, value of each sample)}, weights, and P(each class is predicted).
 
     Without a neighbour the outlier label has one vote; a label that is no class, none.
+    `n_voting` is how many classes are in a split, if not all.
     """
     classes = sorted(set(labels))
     C, codes = len(classes), [classes.index(label) for label in labels]
@@ -47,8 +50,8 @@ def score_votes(distances, labels, law, squared_radius, *, outlier, costs, label
         win = votes.shares_of_win(ballot, label_ties)
         cost = -sum(Fraction(costs[own][c]) * win[c] for c in range(C))
         tops = [votes.among_most_voted(ballot, own, n, label_ties) for n in range(2, C)]
-        logs = [log_share(ballot[own], sum(ballot), C, s) for s in (None, 0.5)]
-        return [win[own], votes.brier(ballot, own, C), cost, *win, *tops, *logs]
+        logs = [log_share(ballot[own], sum(ballot), n_voting or C, s) for s in (None, 0.5)]
+        return [win[own], votes.brier(ballot, own, n_voting or C), cost, *win, *tops, *logs]
 
     weight, found = oracle.average(law, len(labels), judge, values)
     names = ["accuracy", "neg_brier_score", "neg_cost", *(f"win {c}" for c in range(C))]

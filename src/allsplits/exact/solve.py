@@ -59,6 +59,7 @@ SUPPORTED = {
     ("independent draws", "within"): "within.votes:solve_within",
     ("draws with replacement", "within"): "within.votes:solve_within",
     ("class counts", "within"): "within.votes:solve_within",
+    ("episodes", "within"): "within.votes:solve_within",
     ("whole groups", "within"): "within.groups:solve_within_groups",
     ("whole groups", "mean within"): "within.groups:solve_mean_within_groups",
     ("fixed size", "mean within"): "within.means:solve_mean_within",

@@ -242,8 +242,12 @@ def test_bad_input():
 def test_what_has_no_formula():
     X, y = two_classes(30)
     model = RadiusNeighborsClassifier(1.0, outlier_label=0)
-    for options in ({"cv": Episodes(2, 1)}, {"scoring": "recall@2"}, {"scoring": "map@r"}):
+    for options in ({"scoring": "recall@2"}, {"scoring": "map@r"}):
         refused(lambda options=options: evaluate(model, X, y, **options))
+    episodes = {"cv": Episodes(2, 1), "scoring": "top_2_accuracy"}
+    refused(lambda: evaluate(model, X, np.arange(30) % 3, **episodes), "Episodes")
+    classes = {"cv": Episodes(5, 1)}
+    refused(lambda: evaluate(model, X, np.arange(30) % 15, **classes), "n_way", "3,003")
     many = RadiusNeighborsClassifier(np.inf)
     refused(lambda: evaluate(many, X, np.arange(30) % 6, exact=True), "exact=True", "20,000")
     regressor = RadiusNeighborsRegressor(1.0)

@@ -77,5 +77,5 @@ def share_rows(election, start, stop, out):
                 out[row, 0] += chance * R[i] * (v / s)
                 out[row, 1] += chance * (A[i] + R[i] * v * v) / (float(s) * s)
                 for k in range(len(smoothings)):
-                    f = _log_share(v, float(s), smoothings[k], n_classes)
+                    f = _log_share(v, float(s), smoothings[k], election.asks.n_voting)
                     out[row, 2 + k] += chance * R[i] * f

@@ -59,7 +59,7 @@ def _rate(law: SizeLaw | BernoulliLaw) -> float:
 
 def totals_of(law: Any, sizes: NDArray[np.int64]) -> Totals:
     """The factors for all numbers of candidates within the radius that occur."""
-    if law.kind == "class counts":
+    if law.kind in ("class counts", "episodes"):
         return _untied(int(sizes.max()), 1.0, np.full(int(sizes.max()) + 1, np.nan))
     if isinstance(law, BernoulliLaw):
         return _independent(law, int(sizes.max()))

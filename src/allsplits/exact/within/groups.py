@@ -28,7 +28,7 @@ _WHAT = "a vote within a radius of whole groups"
 def _record(question: Question, choice: Choice, label: int, line: list[int]) -> list[Any]:
     """The record of known votes, after the own class, and last whether there are none."""
     own, *votes = line
-    places, share = WithinPlaces.of(question.wants, question.n_classes), question.options.share
+    places, share = WithinPlaces.of(question), question.options.share
     if any(votes):
         return [*votes_record(votes, own, places, share), Fraction(0)]
     return [*outlier_record(own, label, places, share), Fraction(1)]
@@ -49,7 +49,7 @@ def solve_within_groups(question: Question) -> Solver:
     choices, within = Choices(question, _WHAT), within_of(question)
     count = CountsWithin(question.codes, question.n_classes, within.radius)
     kind: Any = object if question.options.exact else np.float64
-    width = WithinPlaces.of(question.wants, question.n_classes).width
+    width = WithinPlaces.of(question).width
 
     def part(order: NeighborOrder, n_threads: int) -> Values:
         """Records, each choice as it counts; last the same of P(no voter)."""
@@ -77,7 +77,7 @@ def solve_within_groups(question: Question) -> Solver:
             WithinBallots(
                 base.places._replace(k=max(within.depth, 1)), base.records, base.codes, C,
                 base.weight, base.balanced, base.recall, bound, values[:, :-1],
-                WithinPlaces.of(question.wants, C),
+                WithinPlaces.of(question),
             )
         )  # fmt: skip
 

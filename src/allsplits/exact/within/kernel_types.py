@@ -91,6 +91,8 @@ class Asks(NamedTuple):
         Whether the own class is among the 2, …, `tops` most voted; 0 asks for nothing.
     smoothings : ndarray
         Of the logs of shares; 0 clips as scikit-learn does.
+    n_voting : int
+        How many classes are smoothed.
     quadrature : Quadrature
         Rules for tied classes.
     """
@@ -98,6 +100,7 @@ class Asks(NamedTuple):
     share: bool
     tops: int
     smoothings: Floats
+    n_voting: int
     quadrature: Quadrature
 
 

@@ -6,6 +6,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from allsplits.exact.ballots import BallotWants, Places, certain_record, log_shares
+from allsplits.exact.question import Question
+from allsplits.splits import EpisodeLaw
 
 
 class WithinPlaces(NamedTuple):
@@ -20,17 +22,22 @@ class WithinPlaces(NamedTuple):
         Whether shares are asked for.
     tops : int
         The largest K of the K most voted; 0 asks for nothing.
+    n_voting : int
+        How many classes can have votes in one split: those of an episode.
     """
 
     n_classes: int
     logs: tuple[float | None, ...]
     soft: bool
     tops: int
+    n_voting: int
 
     @classmethod
-    def of(cls, wants: BallotWants, n_classes: int) -> WithinPlaces:
+    def of(cls, question: Question) -> WithinPlaces:
         """For what is asked."""
-        return cls(n_classes, wants.logs, wants.own or wants.squares, wants.tops)
+        wants, law, C = question.wants, question.columns[0].law, question.n_classes
+        n_voting = law.n_way if isinstance(law, EpisodeLaw) else C
+        return cls(C, wants.logs, wants.own or wants.squares, wants.tops, n_voting)
 
     @property
     def own_share(self) -> int:
@@ -65,7 +72,9 @@ def votes_record(votes: list[int], own: int, places: WithinPlaces, share: bool) 
     record: list[Any] = plain[:C]
     if places.soft:
         record += [Fraction(votes[own], s), Fraction(sum(v * v for v in votes), s * s)]
-        record += [log_shares(smoothing, s, C)[votes[own]] for smoothing in places.logs]
+        record += [
+            log_shares(smoothing, s, places.n_voting)[votes[own]] for smoothing in places.logs
+        ]
     return record + plain[C:]
 
 

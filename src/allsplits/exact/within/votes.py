@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ from allsplits.exact.ballot_answer import answer_from_ballots
 from allsplits.exact.ballots import ONLY_WINNERS, Ballots, BallotWants, Places, Values
 from allsplits.exact.effort import map_timed_rows
 from allsplits.exact.laws.class_counts.ballots import Counted, CountedMeans
+from allsplits.exact.laws.episodes.ballots import refuse_tops
+from allsplits.exact.laws.episodes.class_sets import ClassSets
 from allsplits.exact.question import Question, class_weights
 from allsplits.exact.ties import legendre_rules
 from allsplits.exact.within._kernels_draws import empty_rows
@@ -30,7 +33,7 @@ from allsplits.exact.within.kernel_types import Around, Asks, Election
 from allsplits.exact.within.outliers import check_empty, outlier_class, within_of
 from allsplits.exact.within.records import WithinPlaces, outlier_record
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
-from allsplits.splits import CountsComponent, CountsLaw
+from allsplits.splits import CountsComponent, CountsLaw, EpisodeLaw
 
 Floats = NDArray[np.float64]
 _CHEAPER = "a smaller radius or fewer classes"
@@ -116,12 +119,13 @@ class WithinVotes:
         self, question: Question, component: CountsComponent | None, around: Around
     ) -> None:
         self.question = question
-        self.places = WithinPlaces.of(question.wants, question.n_classes)
+        self.places = WithinPlaces.of(question)
         law, sizes = question.columns[0].law, around.counts.sum(axis=1)
         share = question.options.share
         asks = Asks(
             share, self.places.tops,
             np.array([smoothing or 0.0 for smoothing in self.places.logs], dtype=np.float64),
+            self.places.n_voting,
             legendre_rules(question.n_classes // 2 + 1 if share else 0),
         )  # fmt: skip
         self.election = Election(
@@ -169,16 +173,36 @@ def _components(question: Question) -> list[tuple[CountsComponent | None, Counte
     if isinstance(law, CountsLaw):
         return [(component, Counted.of(question, component)) for component in law.components]
     n, sizes = question.n_questions, question.question_sizes.tolist()
+    if isinstance(law, EpisodeLaw):
+        return _episodes(question, law)
     balanced = class_weights(replace(question, balanced=True))
     recall = [Fraction(1, max(size, 1)) for size in sizes]
     return [(None, Counted([Fraction(1, n)] * question.n_classes, balanced, recall))]
+
+
+def _episodes(question: Question, law: EpisodeLaw) -> list[tuple[CountsComponent | None, Counted]]:
+    """Every set of classes: class counts, met by the questions of its classes."""
+    sets = ClassSets.of(question, law, "n_way and the number of classes must be smaller")
+    C, sizes = question.n_classes, question.question_sizes.tolist()
+    n_sets = comb(C - 1, law.n_way - 1)
+    found: list[tuple[CountsComponent | None, Counted]] = []
+    for train in sets.trains:
+        recall = [
+            Fraction(int(a > 0), max(size, 1) * n_sets)
+            for a, size in zip(train, sizes, strict=True)
+        ]
+        # The classes of an episode count equally, so does every class in the end.
+        plain = [each / C for each in recall]
+        component = CountsComponent(train, (), Fraction(1))
+        found.append((component, Counted(plain, plain, recall)))
+    return found
 
 
 def _in_fractions(
     question: Question, component: CountsComponent | None, rows: Distinct
 ) -> tuple[Values, Values]:
     """exact=True: records of votes with voters of the distinct rows, and P(no voter)."""
-    places = WithinPlaces.of(question.wants, question.n_classes)
+    places = WithinPlaces.of(question)
     records = np.empty((len(rows.around.own), places.width), dtype=object)
     empty = np.empty(len(records), dtype=object)
     check_votes(question.columns[0].law, rows.around.counts.tolist())
@@ -190,7 +214,7 @@ def _in_fractions(
 
 def _outlier_table(question: Question, component: CountsComponent | None) -> Values:
     """The record of a question of each class where nobody is within the radius."""
-    places = WithinPlaces.of(question.wants, question.n_classes)
+    places = WithinPlaces.of(question)
     label, share = outlier_class(question, component), question.options.share
     lines = [outlier_record(own, label, places, share) for own in range(places.n_classes)]
     return np.array(lines, dtype=object)
@@ -223,16 +247,18 @@ def _ballots(question: Question, counts: Floats) -> Ballots:
         rights = rights + right[:, None] * way[1:, own].T
     means = CountedMeans.of(question, sums[rows.place], rights[rows.place], ways.tolist())
     C, most = question.n_classes, int(rows.around.counts.sum(axis=1).max(initial=1))
+    places = WithinPlaces.of(question)
     return WithinBallots(
-        Places.of(ONLY_WINNERS, C, max(most, 1)), means.records[:, :C], question.own_codes, C,
-        means.weight, means.balanced, means.recall, bound, means.records,
-        WithinPlaces.of(question.wants, C),
+        Places.of(ONLY_WINNERS, C, max(most, 1)), means.records[:, :C], question.own_codes,
+        places.n_voting, means.weight, means.balanced, means.recall, bound, means.records, places,
     )  # fmt: skip
 
 
 def solve_within(question: Question) -> Solver:
     """How the votes of those within a radius fall."""
     within = within_of(question)
+    if isinstance(question.columns[0].law, EpisodeLaw):
+        refuse_tops(question)
 
     def finish(counts: Floats) -> Answer:
         return answer_from_ballots(_ballots(question, counts))
