@@ -65,7 +65,7 @@ class Evaluation(ManyScores):
     fraction : Fraction or None
         The score as a fraction, with ``exact=True``.
     n_neighbors : int
-        Number of voters.
+        Number of voters (1, the least, for an estimator within a radius).
     sample_scores : ndarray of shape (n_samples,)
         How often each sample is right when it is held out; for regression its negative expected
         squared error (NaN if the law never holds it out). Where test sets differ in size (unequal
@@ -101,6 +101,8 @@ class Evaluation(ManyScores):
         one of any of them.
     names : tuple of str
         The names of all scores.
+    radius : float or None
+        For an estimator within a radius: everybody no farther than this votes.
 
     Notes
     -----
@@ -127,6 +129,7 @@ class Evaluation(ManyScores):
     ballots: Ballots | None = None
     others: tuple[Evaluation, ...] = ()
     names: tuple[str, ...] = ()
+    radius: float | None = None
 
     @property
     def n_splits(self) -> int:
@@ -405,6 +408,7 @@ class Evaluation(ManyScores):
 
     def __repr__(self) -> str:
         k = "" if ignores_neighbors(self.scoring) else f", n_neighbors={self.n_neighbors}"
+        k = k if self.radius is None else f", radius={self.radius:g}"
         bound = self.search.bound_text(self.error_bound)
         if self.standard_error:
             bound = f" (sampled votes, standard error {self.standard_error:.1g})"
