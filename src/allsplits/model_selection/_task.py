@@ -55,7 +55,7 @@ from allsplits.model_selection._strata import read_strata, refuse_strata
 from allsplits.model_selection._test_set import TestSet, check_both_given, check_outside_backend
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
 from allsplits.model_selection._within import curve_within, evaluate_within
-from allsplits.orders import NeighborOrder, read_points
+from allsplits.orders import DevicePoints, NeighborOrder, read_points
 from allsplits.splits import (
     BernoulliLaw,
     ClassCounts,
@@ -149,7 +149,9 @@ class Task:
         if isinstance(X, NeighborOrder):
             X.check_metric(settings.metric)
         else:
-            X = read_points(X, settings.metric)
+            # Questions from outside are searched for on the host.
+            backend = "exact" if outside else options.backend
+            X = read_points(X, settings.metric, backend=backend)
         n = X.n_samples if isinstance(X, NeighborOrder) else len(X)
         numbers_of_groups = None if groups is None else check_groups(groups, n)
         if settings.regression:
@@ -199,7 +201,8 @@ class Task:
     @property
     def points(self) -> NDArray[Any] | None:
         """The checked samples, where they are an array."""
-        return self.neighbors.X if isinstance(self.neighbors.X, np.ndarray) else None
+        X = self.neighbors.X
+        return np.asarray(X) if isinstance(X, (np.ndarray, DevicePoints)) else None
 
     @property
     def n_neighbors(self) -> int:
