@@ -103,6 +103,28 @@ def check_counts(
     return counts
 
 
+def check_radius(name: str, value: Any) -> float:
+    """Return a float that is not negative; infinity means everybody."""
+    real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if not real or not float(value) >= 0:
+        raise InvalidInputError(f"{name} must be a number of at least 0; got {shown(value)}")
+    return float(value)
+
+
+def check_radii(name: str, values: Any) -> list[float]:
+    """Return a non-empty list of distinct radii, in the order given."""
+    if isinstance(values, numbers.Real):
+        values = [values]
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InvalidTypeError(f"{name} must be a number or a list of numbers; got {shown(values)}")
+    radii = [check_radius(f"each value of {name}", value) for value in values]
+    if not radii:
+        raise InvalidInputError(f"{name} must hold at least one value; got none")
+    if len(set(radii)) < len(radii):
+        raise InvalidInputError(f"{name} must hold each value once; got {shown(radii)}")
+    return radii
+
+
 def keep_fitting(name: str, counts: list[int], most: int, what: str) -> list[int]:
     """Candidates of at most `most`; says which are left out, and raises if none remains."""
     fitting = [count for count in counts if count <= most]

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders.kernel_types import SortedRows
+from allsplits.orders.kernel_types import TIE_TOLERANCE, SortedRows
 from allsplits.orders.metric import Metric
 
 
@@ -146,6 +146,10 @@ class NeighborOrder:
         after = self.rectangle() + 1
         more = after < self.indptr[1:, None]
         return more & self.tied[np.minimum(after, len(self.tied) - 1)]
+
+    def within(self, radius: float) -> NDArray[np.bool_]:
+        """Which entries are no farther than `radius`; who is tied with the radius is within it."""
+        return self.flat_distances <= radius * (1 + TIE_TOLERANCE)
 
     def votes(self, k: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(votes of each entry, what a whole vote counts in each row) of the k nearest.
