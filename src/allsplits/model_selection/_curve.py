@@ -59,7 +59,7 @@ class Curve:
     """
 
     parameter: str
-    x: NDArray[np.int64]
+    x: NDArray[Any]
     scores: NDArray[np.float64]
     scoring: str
     error_bounds: NDArray[np.float64]
@@ -92,12 +92,12 @@ class Curve:
         return float(self.error_bounds.max())
 
     @property
-    def best(self) -> int:
+    def best(self) -> Any:
         """The value with the best score; the first one where several are equal within their bounds.
 
         A score that is known only within a wide interval counts by its lower end.
         """
-        return int(self.x[self._choice.position])
+        return self.x[self._choice.position].item()
 
     @property
     def best_score(self) -> float:

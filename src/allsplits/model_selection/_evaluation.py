@@ -65,7 +65,7 @@ class Evaluation(ManyScores):
     fraction : Fraction or None
         The score as a fraction, with ``exact=True``.
     n_neighbors : int
-        Number of voters.
+        Number of voters (1, the least, for an estimator within a radius).
     sample_scores : ndarray of shape (n_samples,)
         How often each sample is right when it is held out; for regression its negative expected
         squared error (NaN if the law never holds it out). Where test sets differ in size (unequal
@@ -76,9 +76,8 @@ class Evaluation(ManyScores):
     sample_fractions : tuple of Fraction or None
         The sample scores as fractions, with ``exact=True`` (None where the law never holds a
         sample out).
-    prediction_proba : ndarray of shape (n_samples, n_classes) or None
-        How often each sample, when held out, is given each class (None for recall@R and for
-        regression).
+    given : ndarray of shape (n_samples, n_classes) or None
+        `prediction_proba` where it came with the score.
     y : ndarray of shape (n_samples,)
         The true labels or targets.
     classes : ndarray of shape (n_classes,) or None
@@ -102,6 +101,8 @@ class Evaluation(ManyScores):
         one of any of them.
     names : tuple of str
         The names of all scores.
+    radius : float or None
+        For an estimator within a radius: everybody no farther than this votes.
 
     Notes
     -----
@@ -117,7 +118,7 @@ class Evaluation(ManyScores):
     sample_scores: NDArray[np.float64]
     sample_weight: NDArray[np.float64]
     sample_fractions: tuple[Fraction | None, ...] | None
-    prediction_proba: NDArray[np.float64] | None
+    given: NDArray[np.float64] | None
     y: NDArray[Any]
     classes: NDArray[Any] | None
     law: Law
@@ -128,6 +129,7 @@ class Evaluation(ManyScores):
     ballots: Ballots | None = None
     others: tuple[Evaluation, ...] = ()
     names: tuple[str, ...] = ()
+    radius: float | None = None
 
     @property
     def n_splits(self) -> int:
@@ -144,6 +146,18 @@ class Evaluation(ManyScores):
             return None
         known = None if self.task is None else self.task.samples.classes
         return np.setdiff1d(self.classes, self.classes if known is None else known)
+
+    @cached_property
+    def prediction_proba(self) -> NDArray[np.float64] | None:
+        """How often each sample, when held out, is given each class: (n_samples, n_classes).
+
+        None for recall@R and for regression. The score of equal votes does without: they are
+        counted for all classes when they are looked at first, here or in `confusion`, `frame` and
+        `plot`, which may take longer than the evaluation did.
+        """
+        if self.given is not None or self.task is None:
+            return self.given
+        return self.task.class_shares()
 
     @property
     def confusion(self) -> NDArray[np.float64] | None:
@@ -394,6 +408,7 @@ class Evaluation(ManyScores):
 
     def __repr__(self) -> str:
         k = "" if ignores_neighbors(self.scoring) else f", n_neighbors={self.n_neighbors}"
+        k = k if self.radius is None else f", radius={self.radius:g}"
         bound = self.search.bound_text(self.error_bound)
         if self.standard_error:
             bound = f" (sampled votes, standard error {self.standard_error:.1g})"
