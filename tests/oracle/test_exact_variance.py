@@ -67,7 +67,7 @@ LAWS = {
 
 #: Pairs that are not offered: an error says so before anything is computed.
 REFUSED = [
-    *product(("bootstrap", "whole groups"), ("weighted", "weighted mean")),
+    *product(("bootstrap",), ("weighted", "weighted mean")),
     *product(("class counts", "stratified folds", "episodes"), MEANS),
 ]
 
