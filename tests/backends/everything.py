@@ -23,12 +23,20 @@ def answers(X, y, t, g, D):
     a = allsplits
     split = StratifiedKFold(3)
     rows = np.arange(60)
-    fitted = a.KNeighborsClassifierCV([1, 3, 5]).fit(X, y)
-    learner = a.ActiveLearner(3, random_state=0).fit(X)
-    learner.teach(rows[:12], y[:12])
-    index = NearestNeighbors().fit(np.asarray(X.tolist()))
-    neighbors = a.order_from_index(index, X, depth=20, allow_approximate=True)
-    incremental = a.IncrementalNNClassifier(random_state=0).fit(X, y)
+
+    def chosen():
+        fitted = a.KNeighborsClassifierCV([1, 3, 5]).fit(X, y)
+        return fitted.cv_results_["mean_test_score"], fitted.predict(X), fitted.score(X, Y)
+
+    def learnt():
+        learner = a.ActiveLearner(3, random_state=0).fit(X)
+        learner.teach(rows[:12], y[:12])
+        return learner.ask(3), learner.predict(X)
+
+    def indexed():
+        index = NearestNeighbors().fit(np.asarray(X.tolist()))
+        return a.order_from_index(index, X, depth=20, allow_approximate=True).indices
+
     return {
         "evaluate": lambda: a.evaluate(KNN, X, y).prediction_proba,
         "exact": lambda: a.evaluate(KNN, X, y, exact=True).fraction,
@@ -44,7 +52,7 @@ def answers(X, y, t, g, D):
         ),
         "order": lambda: a.order_neighbors(X).flat_indices,
         "given order": lambda: a.evaluate(KNN, a.order_neighbors(X), y).score,
-        "index": lambda: neighbors.indices,
+        "index": indexed,
         "validation curve": lambda: a.validation_curve(KNN, X, y, n_neighbors=range(1, 9)).scores,
         "learning curve": lambda: a.learning_curve(KNN, X, y).scores,
         "cmc": lambda: a.cmc_curve(X, y, ranks=[1, 2], groups=g).scores,
@@ -64,11 +72,7 @@ def answers(X, y, t, g, D):
         "compare": lambda: (
             a.compare(a.evaluate(KNN, X, y), a.evaluate(KNN, X[:, :2], y)).difference
         ),
-        "CV": lambda: (
-            fitted.cv_results_["mean_test_score"],
-            fitted.predict(X),
-            fitted.score(X, Y),
-        ),
+        "CV": chosen,
         "regressor CV": lambda: a.KNeighborsRegressorCV([1, 3]).fit(X, t).predict(X),
         "CV on a test set": lambda: (
             a.KNeighborsClassifierCV([1, 3])
@@ -81,7 +85,7 @@ def answers(X, y, t, g, D):
         "suspects": lambda: a.find_label_errors(X, y, groups=g).first(),
         "report": lambda: a.report(X, y, n_neighbors=[1, 3]).html().count("tensor"),
         "committee": lambda: a.CommitteeQuery(3).query(X, np.where(rows < 20, Y, np.nan)),
-        "learner": lambda: (learner.ask(3), learner.predict(X)),
+        "learner": learnt,
         "simulate": lambda: (
             a.simulate(
                 a.ActiveLearner(3, random_state=0),
@@ -101,5 +105,5 @@ def answers(X, y, t, g, D):
         "resampled": lambda: a.FastCondensed().fit_resample(X, y)[1].tolist(),
         "voronoi": lambda: a.voronoi_complexity(X, y).frame().to_numpy(),
         "shares": lambda: a.ShareClassQuery().query(X, y),
-        "incremental": lambda: incremental.predict(X),
+        "incremental": lambda: a.IncrementalNNClassifier(random_state=0).fit(X, y).predict(X),
     }

@@ -178,7 +178,8 @@ class KNNProbe(TorchMetric):  # type: ignore[misc]
         numbers = numbers.to(self.device)
         for state, part in zip(self._states, (embeddings, labels, numbers), strict=True):
             # A copy: what the batch is a view of, such as all tokens, must not stay in memory.
-            state.append(part.detach()[kept.to(part.device)])
+            taken = part.detach()[kept.to(part.device)]
+            state.append(taken.to(state[0].device) if state else taken)
         if self.max_samples is not None and self._n_held() > (1 + _SLACK) * self.max_samples:
             self._drop()
 

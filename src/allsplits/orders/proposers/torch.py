@@ -241,9 +241,25 @@ class TorchSearch(Search):
         return count, count // 2 if again else min(count, self.depth + 8 + self.depth // 8)
 
     def _nearest(self, numbers: Any, level: int, count: int, width: int) -> tuple[Any, Any, Any]:
+        """What `_look` finds; where memory runs out, by fewer columns of scores at a time."""
+        while True:
+            n_columns = self._columns(self._level(level))
+            try:
+                return self._look(numbers, level, count, width, n_columns)
+            except RuntimeError as error:
+                if not is_full(error) or n_columns <= _FEWEST_COLUMNS:
+                    raise
+            # What the failed attempt held is free by now.
+            self._most_columns = n_columns // 2
+            if self.on_gpu:
+                self.torch.cuda.empty_cache()
+
+    def _look(
+        self, numbers: Any, level: int, count: int, width: int, n_columns: int
+    ) -> tuple[Any, Any, Any]:
         """(items, squared distances, what all others exceed) of some rows, still on the device."""
-        torch = self.torch
-        items, beyond = self._candidates(self._level(level), numbers, count)
+        torch, table = self.torch, self._level(level)
+        items, beyond = table.candidates(numbers, count, n_columns)
         # Padding is nobody; it is found only where there are too few others.
         nobody = items >= self.n_samples
         items = items.clamp(max=self.n_samples - 1)
@@ -253,20 +269,6 @@ class TorchSearch(Search):
         items = items.gather(1, rank[:, :width]).to(torch.int32)
         safe = torch.minimum(beyond, keys[:, width]) if width < keys.shape[1] else beyond
         return items, keys[:, :width].contiguous(), safe
-
-    def _candidates(self, table: Level, numbers: Any, count: int) -> tuple[Any, Any]:
-        """The best of each row; where memory runs out, by fewer columns of scores at a time."""
-        while True:
-            n_columns = self._columns(table)
-            try:
-                return table.candidates(numbers, count, n_columns)
-            except RuntimeError as error:
-                if not is_full(error) or n_columns <= _FEWEST_COLUMNS:
-                    raise
-            # What the failed attempt held is free by now.
-            self._most_columns = n_columns // 2
-            if self.on_gpu:
-                self.torch.cuda.empty_cache()
 
     def _level(self, level: int) -> Level:
         with self._lock:
