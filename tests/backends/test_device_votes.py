@@ -77,7 +77,7 @@ def test_curves(name, n_classes, k_most, counted):
 
 @pytest.mark.parametrize("label_ties", ["first", "share"])
 @pytest.mark.parametrize("k", [2, 6, 13])
-@pytest.mark.parametrize("cv", [FixedSize(500), StratifiedKFold(4), ClassCounts(30)], ids=repr)
+@pytest.mark.parametrize("cv", [FixedSize(500), StratifiedKFold(4), ClassCounts(60)], ids=repr)
 @pytest.mark.parametrize("n_classes", [2, 9])
 def test_every_class_of_every_sample(cv, k, label_ties, n_classes, counted):
     X, y = made(650, n_classes, seed=k)
