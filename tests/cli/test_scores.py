@@ -51,3 +51,65 @@ def test_wrong_scores(flowers, tmp_path):
     )
     assert "--report" in message
     assert not report.exists()
+
+
+def test_costs_of_mistakes(flowers):
+    """Named first, they choose k; not named, they come last."""
+    from allsplits import CostMatrix
+
+    costs = CostMatrix({("virginica", "versicolor"): 5.0, ("versicolor", "virginica"): 1.0})
+    given = ["--costs", "virginica>versicolor=5", "--costs", " versicolor>virginica=1"]
+    options = ["-t", "kind", "-k", "3"]
+    found = json.loads(run("evaluate", flowers, *options, *given, "--json").out)
+    expected = evaluate(KNeighborsClassifier(3), X, KINDS, scoring=costs)
+    assert (found["scoring"], found["score"]) == ("neg_cost", expected.score)
+    together = "virginica>versicolor=5,versicolor>virginica=1"
+    both = run(
+        "evaluate", flowers, *options, "--costs", together, "--scoring", "accuracy", "--json"
+    )
+    assert json.loads(both.out)["scores"]["neg_cost"]["score"] == expected.score
+    sizes = ["--sizes", "10,20", "--costs", together, "--json"]
+    assert json.loads(run("curve", flowers, *options, *sizes).out)["scoring"] == "neg_cost"
+
+
+def test_wrong_costs(flowers):
+    def answer(*options):
+        return refused("evaluate", flowers, "-t", "kind", *options)
+
+    assert "TRUE>PREDICTED=COST" in answer("--costs", "virginica=5")
+    assert "TRUE>PREDICTED=COST" in answer("--costs", "a>b=1.2.3")
+    assert "one of the classes" in answer("--costs", "virginica>rose=5")
+    assert "--costs" in answer("--scoring", "neg_cost")
+    assert "a number" in refused(
+        "evaluate", flowers, "-t", "a", "--drop", "kind", "--costs", "1>2=3"
+    )
+
+
+def test_within_a_radius(flowers):
+    from sklearn.neighbors import RadiusNeighborsClassifier
+
+    options = ["-t", "kind", "--outlier", "most_frequent"]
+    found = json.loads(run("evaluate", flowers, *options, "--radius", "0.5,1,2", "--json").out)
+    model = RadiusNeighborsClassifier(1, outlier_label="most_frequent")
+    assert found["radius"] == 1
+    assert found["score"] == evaluate(model, X, KINDS).score
+    assert [point["radius"] for point in found["curve"]] == [0.5, 1, 2]
+    assert "within radius 0.5" in run("evaluate", flowers, *options, "--radius", "0.5").out
+    numbers = ["-t", "a", "--drop", "kind", "--radius", "0.7", "--outlier", "5.8"]
+    assert "mean squared error" in run("evaluate", flowers, *numbers).out
+
+
+def test_wrong_radii(flowers, tmp_path):
+    def answer(*options):
+        return refused("evaluate", flowers, "-t", "kind", *options)
+
+    assert "--radius" in answer("--radius", "near")
+    assert "--radius" in answer("--radius", "-1")
+    assert "--k" in answer("--radius", "1", "-k", "3")
+    assert "--report" in answer("--radius", "1", "--report", tmp_path / "r.html")
+    assert "--outlier" in answer("--outlier", "setosa")
+    assert "one of the classes" in answer("--radius", "1", "--outlier", "rose")
+    assert "outlier_label" in answer("--radius", "0.5")
+    assert "number" in refused(
+        "evaluate", flowers, "-t", "a", "--drop", "kind", "--radius", "1", "--outlier", "x"
+    )

@@ -155,3 +155,21 @@ def test_ranks(ranks):
 @pytest.mark.parametrize("sizes", [[0], [3], [1, 9]], ids=str)
 def test_shots(sizes):
     refused(lambda: learning_curve(KNN, X, y, stratify=True, train_sizes=sizes), "train_sizes", "2")
+
+
+def test_strata_of_regressors_only():
+    regressor, targets = KNeighborsRegressor(2), X[:, 0]
+    stratified = splitters.StratifiedKFold(2)
+    refused(lambda: evaluate(KNN, X, y, strata=y), "strata", "None", "classifier")
+    refused(lambda: evaluate(regressor, X, targets, strata=y[:5]), "strata", "12", "5")
+    refused(lambda: evaluate(regressor, X, targets, strata=targets), "strata", "class labels")
+    missing = [None] + ["a"] * 11
+    refused(lambda: evaluate(regressor, X, targets, strata=missing), "strata", "missing")
+    refused(lambda: evaluate(regressor, X, targets, cv=stratified), "strata", "no classes")
+    refused(lambda: evaluate(regressor, X, targets, cv=ClassCounts(4), strata=y), "counts", "3")
+    weighted = KNeighborsRegressor(2, weights="distance")
+    refused(lambda: evaluate(weighted, X, targets, cv=stratified, strata=y), "weights")
+    refused(lambda: learning_curve(regressor, X, targets, stratify=True), "stratify", "strata")
+    refused(
+        lambda: evaluate(regressor, X, targets, cv=ClassCounts(3 * [1]), strata=y), "counts", "got"
+    )

@@ -9,6 +9,8 @@ from allsplits.cli._screen import LOADING
 from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -20,26 +22,67 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Model:
-    """Nearest neighbours without their number."""
+    """Nearest neighbours without their number, or everybody within a radius.
+
+    `costs` are (true, predicted, cost), as text; `outlier` is what is predicted where nobody is
+    within the `radius`.
+    """
 
     metric: str
     weights: str
     p: float
     scoring: str | None
+    costs: Sequence[tuple[str, str, float]] = ()
+    radius: float | None = None
+    outlier: str | None = None
 
     def estimator(self, k: int, regression: bool) -> Any:
-        """scikit-learn's estimator."""
+        """scikit-learn's estimator of the k nearest."""
         from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
         kind = KNeighborsRegressor if regression else KNeighborsClassifier
         return kind(k, metric=self.metric, weights=self.weights, p=self.p)
 
-    @property
-    def scores(self) -> str | list[str] | None:
-        """One score, or several with commas between them."""
-        if self.scoring is None or "," not in self.scoring:
-            return self.scoring
-        return [name.strip() for name in self.scoring.split(",")]
+    def _within(self, labelled: Labelled) -> Any:
+        """scikit-learn's estimator of everybody within the radius."""
+        from sklearn.neighbors import RadiusNeighborsClassifier, RadiusNeighborsRegressor
+
+        options = {"metric": self.metric, "weights": self.weights, "p": self.p}
+        if labelled.regression:
+            return RadiusNeighborsRegressor(self.radius, **options)
+        label = self.outlier
+        if label not in (None, "most_frequent"):
+            label = _as_label("--outlier", str(label), labelled)
+        return RadiusNeighborsClassifier(self.radius, outlier_label=label, **options)
+
+    def _outlier_target(self, labelled: Labelled) -> float | None:
+        """The number that is predicted where nobody is within the radius."""
+        if self.outlier is None or not labelled.regression or self.radius is None:
+            return None
+        try:
+            return float(self.outlier)
+        except ValueError:
+            raise InvalidInputError(
+                f"--outlier must be a number for regression; got {self.outlier!r}"
+            ) from None
+
+    def scores(self, labelled: Labelled) -> Any:
+        """One score, or several with commas between them; costs where they are named, or last."""
+        names = [] if self.scoring is None else [name.strip() for name in self.scoring.split(",")]
+        if not self.costs:
+            if "neg_cost" in names:
+                raise InvalidInputError("--scoring neg_cost needs --costs")
+            return names if len(names) > 1 else self.scoring
+        if labelled.regression:
+            raise InvalidInputError("--costs are of classes; the target here is a number")
+        from allsplits.model_selection import CostMatrix
+
+        pairs = {
+            (_as_label("--costs", true, labelled), _as_label("--costs", said, labelled)): cost
+            for true, said, cost in self.costs
+        }
+        names = names if "neg_cost" in names else [*names, "neg_cost"]
+        return [CostMatrix(pairs) if name == "neg_cost" else name for name in names]
 
     def task(
         self, screen: Screen, labelled: Labelled, cv: Cv | None = None, k: int = 1, *,
@@ -55,16 +98,30 @@ class Model:
                 labelled.data.X,
                 labelled.y,
                 None if cv is None else cv.build(),
-                self.scores,
+                self.scores(labelled),
                 labelled.data.groups,
                 None if test is None else test.data.X,
                 None if test is None else test.y,
+                self._outlier_target(labelled),
             )
-            model, options = (
-                self.estimator(k, labelled.regression),
-                check_options(progress=screen.progress),
-            )
-            return Task.read(model, given, options, every_score=every_score)
+            within = self.radius is not None
+            model = self._within(labelled) if within else self.estimator(k, labelled.regression)
+            options = check_options(progress=screen.progress)
+            return Task.read(model, given, options, every_score=every_score, within=within)
+
+
+def _as_label(option: str, text: str, labelled: Labelled) -> Any:
+    """The class that is written so."""
+    import numpy as np
+
+    labels = labelled.y if labelled.test is None else np.append(labelled.y, labelled.test.y)
+    classes = np.unique(labels).tolist()
+    for label in classes:
+        if str(label) == text:
+            return label
+    from allsplits._validation import shown
+
+    raise InvalidInputError(f"{option} must name one of the classes {shown(classes)}; got {text!r}")
 
 
 def check_metric(metric: str, X: NDArray[np.float64]) -> None:

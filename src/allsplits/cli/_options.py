@@ -110,7 +110,7 @@ Weights = Annotated[
     Weighting,
     typer.Option(
         metavar="|".join(Weighting),
-        help="Equal votes, or by 1/distance (not for whole groups and bootstrap).",
+        help="Equal votes, or by 1/distance (not for bootstrap).",
     ),
 ]
 Metric = Annotated[str, typer.Option(metavar="NAME", help="scikit-learn's name of a distance.")]
@@ -131,6 +131,29 @@ Scores = Annotated[
         help="accuracy, balanced_accuracy, recall_of:CLASS, recall@R (right if one of the R "
         "nearest has the class), neg_log_loss (neg_log_loss+1: 1 added to all votes), "
         "neg_brier_score, top_K_accuracy; several with commas, the first one chooses.",
+    ),
+]
+Costs = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TRUE>PREDICTED=COST",
+        help="What mistakes cost, sick>well=10,well>sick=1 (may be repeated); the rest costs 0. "
+        "The score is neg_cost, minus the expected cost of a row.",
+    ),
+]
+Radius = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DISTANCES",
+        help="Everybody within this distance votes, in place of --k: 0.5, or 0.5,1,2 to choose.",
+    ),
+]
+Outlier = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LABEL",
+        help="With --radius: what is predicted for a row that has nobody there, a class, "
+        "most_frequent, or a number for regression.",
     ),
 ]
 KNeighbors = Annotated[

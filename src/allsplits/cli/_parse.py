@@ -58,6 +58,41 @@ def parse_sizes(option: str, text: str) -> list[int | float]:
     return list(fractions)
 
 
+def parse_distances(option: str, text: str) -> list[float]:
+    """Read ``0.5`` or ``0.5,1,2``: distances, each once."""
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        found = []
+    if not found or not all(value >= 0 for value in found):
+        raise InvalidInputError(
+            f"{option} must be distances of at least 0 such as 0.5 or 0.5,1,2; got "
+            f"{_shortened(text)!r}"
+        )
+    return list(dict.fromkeys(found))
+
+
+#: Classes may hold commas: an entry ends with its number.
+_COST = re.compile(r"(.+?)>(.+?)=(-?[0-9.]+(?:e-?[0-9]+)?)(?:,|$)")
+
+
+def parse_costs(texts: list[str] | None) -> list[tuple[str, str, float]]:
+    """Read ``sick>well=10,well>sick=1``: (true, predicted, cost)."""
+    found = []
+    for text in texts or []:
+        entries = _COST.findall(text)
+        try:
+            found += [(true.strip(), said.strip(), float(cost)) for true, said, cost in entries]
+        except ValueError:
+            entries = []
+        if not entries or _COST.sub("", text).strip():
+            raise InvalidInputError(
+                "--costs must be TRUE>PREDICTED=COST such as sick>well=10, several with commas; "
+                f"got {_shortened(text)!r}"
+            )
+    return found
+
+
 def _shortened(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:50]}… ({len(text):,} characters)"
 

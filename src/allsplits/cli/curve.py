@@ -11,7 +11,7 @@ from allsplits.cli import _options as options
 from allsplits.cli._command import reads_table
 from allsplits.cli._load import Labelled, Source
 from allsplits.cli._model import Model
-from allsplits.cli._parse import parse_cv, parse_numbers, parse_sizes
+from allsplits.cli._parse import parse_costs, parse_cv, parse_numbers, parse_sizes
 from allsplits.cli._screen import Screen, Table, bar
 from allsplits.cli._target import TargetKind
 from allsplits.cli._test_file import TestFile, load_with_test
@@ -77,6 +77,7 @@ def curve(
     test: options.Test = None,
     test_labels: options.TestLabels = None,
     scoring: options.Scores = None,
+    costs: options.Costs = None,
     weights: options.Weights = options.Weighting.UNIFORM,
     metric: options.Metric = "minkowski",
     p: options.Power = 2.0,
@@ -104,7 +105,7 @@ def curve(
     """
     tested = TestFile.given(source, test, test_labels)
     wanted = Wanted(k, sizes, per_class, task, output, json, tested, ranks, cv)
-    run_curve(screen, source, Model(metric, weights, p, scoring), wanted)
+    run_curve(screen, source, Model(metric, weights, p, scoring, parse_costs(costs)), wanted)
 
 
 def run_curve(screen: Screen, source: Source, model: Model, wanted: Wanted) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +12,7 @@ from allsplits.cli import _options as options
 from allsplits.cli._command import reads_table
 from allsplits.cli._load import Labelled, Source
 from allsplits.cli._model import Model, count_in_words
-from allsplits.cli._parse import parse_cv, parse_numbers
+from allsplits.cli._parse import parse_costs, parse_cv, parse_distances, parse_numbers
 from allsplits.cli._read import STDIN
 from allsplits.cli._report import expect_report, parse_image_shape, write_report
 from allsplits.cli._screen import Screen, Table, bar
@@ -22,6 +22,8 @@ from allsplits.cli._write import check_output
 from allsplits.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from allsplits.model_selection import Curve, Evaluation
     from allsplits.model_selection._task import Task
 
@@ -42,6 +44,7 @@ class Wanted:
     image: str | None = None
     json: bool = False
     test: TestFile | None = None
+    radius: str | None = None
 
 
 @reads_table()
@@ -58,10 +61,13 @@ def evaluate(
             help="Numbers of neighbours: 5, 1,3,5, 1-30 or 1-99:2. Default: 1-30.",
         ),
     ] = None,
+    radius: options.Radius = None,
+    outlier: options.Outlier = None,
     cv: options.Cv = None,
     test: options.Test = None,
     test_labels: options.TestLabels = None,
     scoring: options.Scores = None,
+    costs: options.Costs = None,
     weights: options.Weights = options.Weighting.UNIFORM,
     metric: options.Metric = "minkowski",
     p: options.Power = 2.0,
@@ -92,18 +98,24 @@ def evaluate(
       allsplits evaluate faces.npz -t y --scoring recall@5 --cv shots:1
       allsplits evaluate faces.npz -t y --scoring map@r --cv shots:5
       allsplits evaluate flowers.csv -t species --scoring neg_log_loss+1,accuracy,top_2_accuracy
+      allsplits evaluate scans.csv -t finding --costs "sick>well=10,well>sick=1"
+      allsplits evaluate flowers.csv -t species --radius 0.5,1,2 --outlier most_frequent
       allsplits evaluate prices.csv -t price --one-hot district --report prices.html
       allsplits evaluate train.npz -t y --test test.npz --cv shots:8
       zcat big.csv.gz | allsplits evaluate - -t y --json | jq .score
     """
     tested = TestFile.given(source, test, test_labels)
-    wanted = Wanted(k, cv, task, hardest, report, image, json, tested)
-    run_evaluate(screen, source, Model(metric, weights, p, scoring), wanted)
+    wanted = Wanted(k, cv, task, hardest, report, image, json, tested, radius)
+    model = Model(metric, weights, p, scoring, parse_costs(costs), outlier=outlier)
+    run_evaluate(screen, source, model, wanted)
 
 
 def run_evaluate(screen: Screen, source: Source, model: Model, wanted: Wanted) -> None:
     """Everything after the options are read."""
     ks = None if wanted.k is None else parse_numbers("--k", wanted.k)
+    radii = _read_radii(wanted, model)
+    if radii:
+        model = replace(model, radius=radii[0])
     way = parse_cv(wanted.cv)
     image_shape = parse_image_shape(wanted.image)
     if wanted.report == STDIN:
@@ -124,7 +136,7 @@ def run_evaluate(screen: Screen, source: Source, model: Model, wanted: Wanted) -
     with screen.noting(labelled.data.notes):
         if wanted.report is not None:
             expect_report(task)
-        task, curve = _choose(task, ks, labelled.data.notes)
+        task, curve = _choose(task, radii or ks, labelled.data.notes)
         best = task.evaluate()
     if wanted.report is not None:
         write_report(
@@ -139,21 +151,36 @@ def run_evaluate(screen: Screen, source: Source, model: Model, wanted: Wanted) -
         screen.note(f"report written to {wanted.report}")
 
 
-def _choose(task: Task, ks: list[int] | None, notes: list[str]) -> tuple[Task, Curve | None]:
-    """The task with the best k, and the curve it was chosen by if there was a choice."""
+def _read_radii(wanted: Wanted, model: Model) -> list[float]:
+    """The radii to try, none where the number of neighbours is asked for."""
+    if wanted.radius is None:
+        if model.outlier is not None:
+            raise InvalidInputError("--outlier goes with --radius: k neighbours are always there")
+        return []
+    for option, value in (("--k", wanted.k), ("--report", wanted.report)):
+        if value is not None:
+            raise InvalidInputError(f"{option} must not be given with --radius; got {value!r}")
+    return parse_distances("--radius", wanted.radius)
+
+
+def _choose(task: Task, ks: Sequence[Any] | None, notes: list[str]) -> tuple[Task, Curve | None]:
+    """The task with the best k, or radius, and the curve it was chosen by if there was a choice."""
+    within = task.settings.radius is not None
     if ks is None:
         ks = list(range(1, min(_DEFAULT_LARGEST, task.law.smallest_training_set) + 1))
         if task.law.kind == "episodes":
             ks = [1]  # as most benchmarks have it; more go through every set of classes
+    chosen = task.with_radius if within else task.with_neighbors
     if len(ks) == 1 or task.scoring.ignores_neighbors:
-        return task.with_neighbors(ks[0]), None
+        return chosen(ks[0]), None
     task.neighbors.expect()
-    curve = task.with_score(task.scoring).over_neighbors(ks)
+    one = task.with_score(task.scoring)
+    curve = one.over_radii(list(ks)) if within else one.over_neighbors(list(ks))
     notes.append(
-        f"k = {curve.best} is the best of {len(ks)} by these same scores: its own score is a "
-        "little optimistic"
+        f"{'radius' if within else 'k'} = {curve.best} is the best of {len(ks)} by these same "
+        "scores: its own score is a little optimistic"
     )
-    return task.with_neighbors(curve.best), curve
+    return chosen(curve.best), curve
 
 
 def _show(
@@ -177,8 +204,11 @@ def _answer(best: Evaluation) -> str:
     from allsplits.model_selection._scoring import ignores_neighbors
 
     k = "" if ignores_neighbors(best.scoring) else f" with k = {best.n_neighbors}"
+    k = k if best.radius is None else f" within radius {best.radius:g}"
     interval = best.interval()
-    bound = "Rounding" if best.error_bound < 1e-9 else "Weighted votes are enclosed, not counted"
+    weighted = best.task is not None and best.task.settings.weights is not None
+    wide = weighted and best.error_bound >= 1e-9
+    bound = "Weighted votes are enclosed, not counted" if wide else "Rounding"
     sets, noise = "splits", "this data set"
     if best.law.outside:
         sets, noise = "training sets", "the test rows"
@@ -223,13 +253,14 @@ def _number(value: float) -> str:
 def _curve_table(curve: Curve) -> Table:
     """All k if they fit on a screen, else the best ones and a few around."""
     pairs = list(zip(curve.x.tolist(), curve.scores.tolist(), strict=True))
-    title = f"{_score_name(curve.scoring)} for every k"
+    what = "radius" if curve.parameter == "radius" else "k"
+    title = f"{_score_name(curve.scoring)} for every {what}"
     if len(pairs) > _MOST_LINES:
         best = sorted(pairs, key=lambda pair: -pair[1])[:_MOST_LINES]
         pairs = [pair for pair in pairs if pair in best]
-        title = f"The best {_MOST_LINES} of {len(curve.x)} values of k"
+        title = f"The best {_MOST_LINES} of {len(curve.x)} values of {what}"
     low = min(score for _, score in pairs)
-    table = Table(title, ("k", "score", ""), right=(0, 1))
+    table = Table(title, (what, "score", ""), right=(0, 1))
     for k, score in pairs:
         line = bar(score, low, curve.best_score)
         marked = k == curve.best
@@ -278,7 +309,9 @@ def evaluation_document(best: Evaluation) -> dict[str, Any]:
         "scoring": best.scoring,
         "score": best.score,
         "error_bound": best.error_bound,
-        "n_neighbors": best.n_neighbors,
+        **(
+            {"n_neighbors": best.n_neighbors} if best.radius is None else {"radius": best.radius}
+        ),
         "interval": {
             "low": interval.low, "high": interval.high, "confidence": interval.confidence
         },
@@ -300,7 +333,7 @@ def _document(
         }
     if curve is not None:
         document["curve"] = [
-            {"n_neighbors": k, "score": score}
+            {curve.parameter: k, "score": score}
             for k, score in zip(curve.x.tolist(), curve.scores.tolist(), strict=True)
         ]
     document["hardest"] = _hardest_rows(labelled, best, hardest)

@@ -2,11 +2,11 @@
 
 import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
 from allsplits.exact.answer import Answer, ScoresWithout
-from allsplits.exact.ballots import ONLY_WINNERS, Ballots, BallotWants
+from allsplits.exact.ballots import ONLY_WINNERS, Ballots, BallotWants, log_shares
 from allsplits.exact.masses import Column
 from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.pairs.result import GivenSplit, SplitSpread
-from allsplits.exact.question import Exclusion, Options, Question
+from allsplits.exact.question import Exclusion, Options, Question, Within
 from allsplits.exact.retrieval.scores import RetrievalScore
 from allsplits.exact.solve import SUPPORTED, solve, solve_together, solver_for
 from allsplits.exact.voters import Voters
@@ -29,6 +29,8 @@ __all__ = [
     "SplitSpread",
     "VoteWeights",
     "Voters",
+    "Within",
+    "log_shares",
     "solve",
     "solve_together",
     "solver_for",

@@ -41,7 +41,7 @@ def answer_from_ballots(ballots: Ballots) -> Answer:
         error_bound=np.array([ballots.error_bound]),
         fractions=(Fraction(score),) if ballots.exact else None,
         sample_weight=ballots.weight.astype(np.float64),
-        prediction_proba=ballots.proba.astype(np.float64),
+        prediction_proba=np.where(tested[:, None], ballots.proba.astype(np.float64), np.nan),
         ballots=ballots,
     )
 

@@ -13,6 +13,7 @@ that have as many votes the first is ahead (`label_ties="first"`), or all orders
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,18 +35,23 @@ class BallotWants(NamedTuple):
         The expected sum of the squares of all classes' votes.
     tops : int
         Whether the own class is among the 1, 2, …, `tops` most voted.
+    logs : tuple of float or None
+        The smoothings of logs of shares, which follow from `own` where the number of votes is
+        fixed.
     """
 
     own: bool = False
     confidence: bool = False
     squares: bool = False
     tops: int = 0
+    logs: tuple[float | None, ...] = ()
 
     def __or__(self, other: "BallotWants") -> "BallotWants":
         """What either of them asks for."""
         return BallotWants(
             self.own or other.own, self.confidence or other.confidence,
             self.squares or other.squares, max(self.tops, other.tops),
+            tuple(dict.fromkeys(self.logs + other.logs)),
         )  # fmt: skip
 
 
@@ -144,6 +150,22 @@ class Ballots:
         """E Σ (votes of a class)²."""
         return self._slice(self.places.squares, 1)[:, 0]
 
+    @property
+    def own_share(self) -> Values:
+        """E[share of the votes that the own class has]."""
+        found: Values = (self.own @ np.arange(self.k + 1)) / self.k
+        return found
+
+    @property
+    def share_squares(self) -> Values:
+        """E Σ (share of a class)²."""
+        return self.squares / (self.k * self.k)
+
+    def log_share(self, smoothing: float | None) -> Values:
+        """E log p of the own class: irrational, so floats even of Fractions."""
+        found: Values = self.own.astype(np.float64) @ log_shares(smoothing, self.k, self.n_classes)
+        return found
+
     def top(self, n: int) -> Values:
         """P(the own class is among the n most voted)."""
         if n == 1:
@@ -175,6 +197,19 @@ class Ballots:
         if start < 0:
             raise AssertionError("a part of the ballots was not asked for")
         return self.records[:, start : start + size]
+
+
+def log_shares(smoothing: float | None, k: int, n_classes: int) -> NDArray[np.float64]:
+    """The log of (v + s)/(k + s C) for v = 0 … k votes of k.
+
+    Without s, that of v/k, clipped as scikit-learn does.
+    """
+    if smoothing is None:
+        eps = float(np.finfo(np.float64).eps)
+        return np.log(np.clip(np.arange(k + 1) / k, eps, 1 - eps))
+    s = Fraction(float(smoothing))
+    shares = [(v + s) / (k + s * n_classes) for v in range(k + 1)]
+    return np.array([log(share.numerator) - log(share.denominator) for share in shares])
 
 
 def certain_record(votes: list[int], own: int, places: Places, share: bool) -> list[Fraction]:

@@ -8,6 +8,7 @@ search of its own. What is larger is searched again.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from allsplits._threads import thread_count
 from allsplits.exact.question import Options
 from allsplits.orders import (
+    DevicePoints,
     Metric,
     NeighborOrder,
     Reference,
@@ -29,6 +31,10 @@ from allsplits.orders.protocol import Block, DevicePart, Part, whole_order
 MOST_KEPT = 1 << 30
 #: Bytes of orders that are kept with a result, for its interval (64 MiB).
 MOST_KEPT_FOR_LATER = 1 << 26
+#: How deep is searched at first where a radius says who counts.
+_FIRST_DEPTH = 64
+#: Values that are looked at to guess it.
+_LOOKED_AT = 1 << 20
 #: Bytes of a neighbour: its number, its distance, whether it is tied.
 _EACH = 13
 
@@ -65,6 +71,40 @@ class Neighbors:
         if self._expected is None and not self._backend.startswith("torch"):
             self._expected, self._most = 0, MOST_KEPT_FOR_LATER
 
+    def depth_within(self, radius: float) -> int:
+        """How deep rows must be to hold everybody within the radius; what is found is kept.
+
+        They are searched deeper until every row ends beyond it.
+        """
+        self.expect()
+        given = isinstance(self.X, NeighborOrder)
+        n = self.X.n_candidates if given else len(self.X) - (1 if self.queries is None else 0)
+        depth = self.X.depth if given else min(self._likely_depth(radius), n)
+        while True:
+            part = partial(_most_within, radius=radius)
+            most = max(each for block in self.blocks(depth, part) for each in block.parts)
+            if most < depth or depth == n:
+                return max(int(most), 1)
+            if given:
+                self.X.check_depth(depth + 1)
+            depth = min(2 * depth, n)
+
+    def _likely_depth(self, radius: float) -> int:
+        """A guess at the most candidates within the radius, from a few rows and references."""
+        if (
+            not isinstance(self.X, np.ndarray)
+            or self.metric.precomputed
+            or self.metric.needs_sample
+        ):
+            return _FIRST_DEPTH
+        step = -(-self.X.size // _LOOKED_AT)
+        asked = self.X if self.queries is None else self.queries
+        rows = asked[:: -(-len(asked) // _FIRST_DEPTH)].astype(np.float64)
+        reference = Reference(self.X[::step].astype(np.float64), self.metric, 1)
+        keys = reference.keys(rows)
+        most = int((keys.transform(keys.rows) <= radius).sum(axis=1).max()) * step
+        return max(_FIRST_DEPTH, most + most // 4)
+
     def seconds(self, depth: int) -> float:
         """Roughly how long a search of this depth takes on one core."""
         if self._is_kept(depth):
@@ -74,7 +114,7 @@ class Neighbors:
 
     def counts_on_gpu(self, part: Part) -> bool:
         """Whether what rows contribute is counted on a GPU, where it takes next to no time."""
-        if not isinstance(self.X, np.ndarray) or self.queries is not None:
+        if not isinstance(self.X, (np.ndarray, DevicePoints)) or self.queries is not None:
             return False
         backend = self._backend
         if backend == "auto":
@@ -136,6 +176,13 @@ class Neighbors:
     def _contribute(self, order: NeighborOrder, depth: int, part: Part) -> Block:
         rows = cut_rows(order, depth)
         return Block(rows.n_samples, rows.search, (part(rows, thread_count(self._n_jobs)),))
+
+
+def _most_within(order: NeighborOrder, n_threads: int, *, radius: float) -> int:
+    """The most candidates that a row has within the radius."""
+    if len(order.tied) == 0:
+        return 0
+    return int(np.add.reduceat(order.within(radius).astype(np.int64), order.indptr[:-1]).max())
 
 
 def cut_rows(order: NeighborOrder, depth: int) -> NeighborOrder:

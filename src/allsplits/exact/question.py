@@ -79,6 +79,34 @@ class Exclusion:
         return (everywhere if self.same_class_only else elsewhere), elsewhere
 
 
+#: Outlier labels of `Within`: nobody gave one; one that no sample has.
+NOT_GIVEN, NO_CLASS = -2, -1
+
+
+@dataclass(frozen=True)
+class Within:
+    """Everybody within a radius votes.
+
+    Attributes
+    ----------
+    radius : float
+    depth : int
+        No question has more candidates within it.
+    outlier : int
+        The class that is predicted where there are none, or one of the two above.
+    most_frequent : bool
+        Whether it is the most frequent class of each training set instead.
+    outlier_target : float or None
+        The same for a regressor.
+    """
+
+    radius: float
+    depth: int
+    outlier: int = NOT_GIVEN
+    most_frequent: bool = False
+    outlier_target: float | None = None
+
+
 @dataclass(frozen=True)
 class Question:
     """Classes or targets and the columns (k, law) to answer; whose neighbours they are is apart.
@@ -87,7 +115,7 @@ class Question:
     or `targets` (regression) is empty where it does not apply. `want_samples` asks for all that is
     known of each sample, in one column; `want_rows` for its score in each column; `wants` for how
     its votes fall (the vote is "ballot"), in one column. `retrieval` is the score of a gallery
-    (then the columns' k are its cut-offs).
+    (then the columns' k are its cut-offs); `within` says who votes where that is a radius.
 
     The questions are the samples themselves, each answered by the others, or points from outside
     (the law says which). Those are numbered after the samples, in `codes`, in `targets`, in the
@@ -98,7 +126,16 @@ class Question:
     n_classes: int
     targets: Floats
     vote: Literal[
-        "majority", "ranked", "mean", "weighted", "weighted mean", "bias", "ballot", "retrieval"
+        "majority",
+        "ranked",
+        "mean",
+        "weighted",
+        "weighted mean",
+        "bias",
+        "ballot",
+        "retrieval",
+        "within",
+        "mean within",
     ]
     columns: list[Column]
     balanced: bool
@@ -109,6 +146,7 @@ class Question:
     want_rows: bool = False
     wants: BallotWants = ONLY_WINNERS
     retrieval: RetrievalScore | None = None
+    within: Within | None = None
 
     @property
     def n_samples(self) -> int:

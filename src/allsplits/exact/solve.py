@@ -37,6 +37,7 @@ SUPPORTED = {
     ("class counts", "majority"): "laws.class_counts.vote:solve_class_majority",
     ("class counts", "ranked"): "laws.class_counts.vote:solve_class_ranked",
     ("class counts", "retrieval"): "retrieval.solve:solve_counted_galleries",
+    ("class counts", "mean"): "laws.class_counts.mean:solve_stratified_mean",
     ("class counts", "weighted"): "weighted.votes:solve_weighted",
     ("episodes", "majority"): "laws.episodes.vote:solve_episodes",
     ("episodes", "weighted"): "laws.episodes.weighted:solve_weighted_episodes",
@@ -44,6 +45,8 @@ SUPPORTED = {
     ("whole groups", "majority"): "laws.groups.vote:solve_groups",
     ("whole groups", "ranked"): "laws.groups.vote:solve_groups",
     ("whole groups", "mean"): "laws.groups.vote:solve_groups",
+    ("whole groups", "weighted"): "laws.groups.weighted:solve_weighted_groups",
+    ("whole groups", "weighted mean"): "laws.groups.weighted:solve_weighted_mean_groups",
     ("fixed size", "bias"): "laws.fixed_size.bias:solve_bias",
     ("independent draws", "bias"): "laws.fixed_size.bias:solve_bias",
     ("fixed size", "ballot"): "laws.fixed_size.ballots:solve_ballots",
@@ -52,6 +55,16 @@ SUPPORTED = {
     ("class counts", "ballot"): "laws.class_counts.ballots:solve_ballots",
     ("episodes", "ballot"): "laws.episodes.ballots:solve_ballots",
     ("whole groups", "ballot"): "laws.groups.ballots:solve_ballots",
+    ("fixed size", "within"): "within.votes:solve_within",
+    ("independent draws", "within"): "within.votes:solve_within",
+    ("draws with replacement", "within"): "within.votes:solve_within",
+    ("class counts", "within"): "within.votes:solve_within",
+    ("episodes", "within"): "within.votes:solve_within",
+    ("whole groups", "within"): "within.groups:solve_within_groups",
+    ("whole groups", "mean within"): "within.groups:solve_mean_within_groups",
+    ("fixed size", "mean within"): "within.means:solve_mean_within",
+    ("independent draws", "mean within"): "within.means:solve_mean_within",
+    ("draws with replacement", "mean within"): "within.means:solve_mean_within",
 }
 
 
@@ -73,6 +86,8 @@ _AS_VOTE = {
     "bias": "the bias of a KNeighborsRegressor with weights='uniform'",
     "weighted": "a KNeighborsClassifier with weights='distance' or a function",
     "weighted mean": "a KNeighborsRegressor with weights='distance' or a function",
+    "within": "a RadiusNeighborsClassifier",
+    "mean within": "a RadiusNeighborsRegressor",
 }
 #: What is asked of a vote beside who wins: errors do not offer it instead.
 _OF_VOTES = ("ballot", "bias")
@@ -88,7 +103,8 @@ def solver_for(question: Question) -> Solver:
         ]
         raise UnsupportedError(
             f"cv ({_AS_CV[law]}) has no exact average for {_AS_VOTE[vote]}. Pass as cv "
-            f"{', '.join(other_cv)}; or keep cv for {', '.join(other_votes)}. {REPLAY_INSTEAD}"
+            f"{', '.join(other_cv)}; or keep cv for {', '.join(other_votes)}."
+            f"{'' if question.within else f' {REPLAY_INSTEAD}'}"
         )
     module, _, name = SUPPORTED[law, vote].partition(":")
     solver: Solver = getattr(import_module(f"allsplits.exact.{module}"), name)(question)

@@ -14,9 +14,12 @@ from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_choice, check_counts, check_fraction, shown
 from allsplits.exact import Column
 from allsplits.exceptions import InvalidInputError
+from allsplits.model_selection._band import Band
 from allsplits.model_selection._choice import KNOWN, Choice, choose_best
-from allsplits.model_selection._interval import METHODS, Band, Moves, make_interval
+from allsplits.model_selection._interval import make_interval
+from allsplits.model_selection._moves import Moves
 from allsplits.model_selection._scoring import in_digits
+from allsplits.model_selection._variance import METHODS
 from allsplits.orders import SearchReport
 
 if TYPE_CHECKING:
@@ -56,7 +59,7 @@ class Curve:
     """
 
     parameter: str
-    x: NDArray[np.int64]
+    x: NDArray[Any]
     scores: NDArray[np.float64]
     scoring: str
     error_bounds: NDArray[np.float64]
@@ -89,12 +92,12 @@ class Curve:
         return float(self.error_bounds.max())
 
     @property
-    def best(self) -> int:
+    def best(self) -> Any:
         """The value with the best score; the first one where several are equal within their bounds.
 
         A score that is known only within a wide interval counts by its lower end.
         """
-        return int(self.x[self._choice.position])
+        return self.x[self._choice.position].item()
 
     @property
     def best_score(self) -> float:

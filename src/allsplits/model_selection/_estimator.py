@@ -1,20 +1,28 @@
 """Reading a scikit-learn nearest-neighbour estimator: what it would do, without fitting it."""
 
+import numbers
 from dataclasses import dataclass
 from inspect import getattr_static
 from typing import Any
 
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
+import numpy as np
+from sklearn.neighbors import (
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    NearestCentroid,
+    RadiusNeighborsClassifier,
+    RadiusNeighborsRegressor,
+)
 from sklearn.pipeline import Pipeline
 
-from allsplits._validation import check_choice, check_count, shown
+from allsplits._validation import check_choice, check_count, check_radius, shown
 from allsplits.exact import VoteWeights
-from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.exceptions import InvalidInputError, InvalidTypeError, UnsupportedError
 from allsplits.model_selection._pipelines import refuse_pipeline
 from allsplits.orders import Metric
 
 #: What decides a prediction, and is computed here in another way than by calling it.
-_METHODS = ("fit", "kneighbors", "predict", "predict_proba")
+_METHODS = ("fit", "kneighbors", "radius_neighbors", "predict", "predict_proba")
 
 
 @dataclass(frozen=True)
@@ -22,7 +30,9 @@ class VoteSettings:
     """What decides a vote: how many neighbours, by which metric, for classes or for numbers.
 
     `weights` is None for equal votes. `class_means` says that neighbours are means of classes: the
-    samples themselves where a training set has one of each.
+    samples themselves where a training set has one of each. With a `radius` everybody within it
+    votes, at least one training sample is asked for, and `outlier` is what is predicted where
+    nobody is (a label, or the target of a regressor).
     """
 
     n_neighbors: int
@@ -30,14 +40,33 @@ class VoteSettings:
     regression: bool
     weights: VoteWeights | None
     class_means: bool = False
+    radius: float | None = None
+    outlier: Any = None
 
 
-def read_estimator(estimator: Any) -> VoteSettings:
-    """Read a KNeighborsClassifier, KNeighborsRegressor or NearestCentroid."""
+def read_estimator(
+    estimator: Any, *, within: bool = False, outlier_target: Any = None
+) -> VoteSettings:
+    """Read a KNeighborsClassifier, KNeighborsRegressor or NearestCentroid.
+
+    Where radii are known (`within`) also a RadiusNeighborsClassifier or RadiusNeighborsRegressor.
+    """
     if isinstance(estimator, Pipeline):
         refuse_pipeline(estimator)
     if isinstance(estimator, NearestCentroid):
         return _read_class_means(estimator)
+    if isinstance(estimator, (RadiusNeighborsClassifier, RadiusNeighborsRegressor)):
+        if within:
+            return _read_radius(estimator, outlier_target)
+        raise UnsupportedError(
+            f"estimator must be a KNeighborsClassifier or KNeighborsRegressor here: evaluate, "
+            f"validation_curve and learning_curve know radii; got {type(estimator).__name__}"
+        )
+    if outlier_target is not None:
+        raise InvalidInputError(
+            "outlier_target must be None unless the estimator is a RadiusNeighborsRegressor; got "
+            f"{shown(outlier_target)}"
+        )
     if not isinstance(estimator, (KNeighborsClassifier, KNeighborsRegressor)):
         raise InvalidTypeError(
             "estimator must be a scikit-learn KNeighborsClassifier or KNeighborsRegressor (or a "
@@ -49,6 +78,37 @@ def read_estimator(estimator: Any) -> VoteSettings:
     k = check_count("n_neighbors", estimator.n_neighbors, at_least=1)
     metric = Metric.resolve(estimator.metric, estimator.p, estimator.metric_params)
     return VoteSettings(k, metric, regression, weights)
+
+
+def _read_radius(estimator: Any, outlier_target: Any) -> VoteSettings:
+    """Everybody within a radius votes."""
+    regression = isinstance(estimator, RadiusNeighborsRegressor)
+    _refuse_own_methods(
+        estimator, RadiusNeighborsRegressor if regression else RadiusNeighborsClassifier
+    )
+    if read_weights(estimator.weights, positive=regression) is not None:
+        raise UnsupportedError(
+            "weights must be 'uniform' for neighbours within a radius: given how many of them are "
+            "in training it matters which, and sets of any size would have to be counted; got "
+            f"{shown(estimator.weights)}. KNeighborsClassifier and KNeighborsRegressor have "
+            "weighted votes"
+        )
+    radius = check_radius("radius", estimator.radius)
+    metric = Metric.resolve(estimator.metric, estimator.p, estimator.metric_params)
+    outlier = outlier_target if regression else estimator.outlier_label
+    if not regression and outlier_target is not None:
+        raise InvalidInputError(
+            "outlier_target must be None for a classifier, which has outlier_label; got "
+            f"{shown(outlier_target)}"
+        )
+    if regression and outlier is not None:
+        real = isinstance(outlier, numbers.Real) and not isinstance(outlier, bool)
+        if not real or not np.isfinite(float(outlier)):
+            raise InvalidInputError(
+                f"outlier_target must be None or a finite number; got {shown(outlier)}"
+            )
+        outlier = float(outlier)
+    return VoteSettings(1, metric, regression, None, radius=radius, outlier=outlier)
 
 
 def _read_class_means(estimator: Any) -> VoteSettings:

@@ -20,6 +20,7 @@ def evaluate(
     cv: Any = None,
     scoring: Any = None,
     groups: Any = None,
+    strata: Any = None,
     X_test: Any = None,
     y_test: Any = None,
     distance_ties: Literal["average", "index"] = "average",
@@ -29,6 +30,7 @@ def evaluate(
     vote_tol: float = 1e-4,
     max_states: int = 1 << 17,
     allow_sampling: bool = False,
+    outlier_target: float | None = None,
     n_refits: int = 10,
     random_state: int = 0,
     backend: str = "auto",
@@ -44,12 +46,14 @@ def evaluate(
     ----------
     estimator : KNeighborsClassifier or KNeighborsRegressor
         scikit-learn's own estimator; n_neighbors, weights, metric, p and metric_params are
-        honoured. It is not fitted. Or a Pipeline that ends in one: steps that look at one row at a
-        time (FunctionTransformer, Normalizer) leave the average exact; others are fitted once on
-        all of X, which is exact, and again on a few random splits for the difference, which is
-        sampled.
-    X : array-like, data frame or dask array of shape (n_samples, n_features)
-        The samples; the distance matrix with ``metric="precomputed"``; or a NeighborOrder.
+        honoured. It is not fitted. A RadiusNeighborsClassifier or RadiusNeighborsRegressor with
+        equal votes is read in the same way. Or a Pipeline that ends in a KNeighbors…: steps that
+        look at one row at a time (FunctionTransformer, Normalizer) leave the average exact; others
+        are fitted once on all of X, which is exact, and again on a few random splits for the
+        difference, which is sampled.
+    X : array-like, data frame, tensor or dask array of shape (n_samples, n_features)
+        The samples (a tensor on a GPU is searched there); the distance matrix with
+        ``metric="precomputed"``; or a NeighborOrder.
     y : array-like of shape (n_samples,)
         The class labels, or the targets of a regressor, in the order of X. A pandas index is not
         used to align the two, as in scikit-learn; one that holds the index of X in another order is
@@ -71,6 +75,10 @@ def evaluate(
         `score`, and ``evaluation[name]`` any of them.
     groups : array-like of shape (n_samples,), default=None
         Groups that stay together, for the splitters that need them.
+    strata : array-like of shape (n_samples,), default=None
+        Regressors only: the classes that stratified folds, StratifiedShuffleSplit and ClassCounts
+        draw from (bins of y, sites, years), since targets have none. None and an int as `cv` mean
+        stratified folds then.
     X_test, y_test : array-like, default=None
         A fixed test set: questions that are not samples, points and their labels or targets. X and
         y are then the references, `cv` says which of them are in training (of splitters the
@@ -97,6 +105,9 @@ def evaluate(
         Weighted votes for classes only: samples whose share is known only within more than
         `vote_tol` are evaluated by drawing training sets instead. The result is then marked as
         sampled and has a `standard_error` beside what is certain.
+    outlier_target : float, default=None
+        RadiusNeighborsRegressor only: what is predicted where no training sample is within the
+        radius; scikit-learn predicts NaN there. A RadiusNeighborsClassifier has its outlier_label.
     n_refits : int, default=10
         Pipelines only: splits on which the steps are fitted again.
     random_state : int, default=0
@@ -133,7 +144,7 @@ def evaluate(
     )  # fmt: skip
     check_count("n_refits", n_refits, at_least=2)
     check_count("random_state", random_state, at_least=0)
-    given = Given(X, y, cv, scoring, groups, X_test, y_test)
+    given = Given(X, y, cv, scoring, groups, X_test, y_test, outlier_target, strata)
     if isinstance(estimator, Pipeline):
         if X_test is not None or y_test is not None:
             raise InvalidInputError(
@@ -144,4 +155,4 @@ def evaluate(
         from allsplits.model_selection._refits import evaluate_pipeline
 
         return evaluate_pipeline(estimator, given, options, n_refits=n_refits, seed=random_state)
-    return Task.read(estimator, given, options, every_score=True).evaluate()
+    return Task.read(estimator, given, options, every_score=True, within=True).evaluate()

@@ -15,17 +15,16 @@ from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_choice, check_count, check_fraction
 from allsplits.exact import Ballots, ScoresWithout, SplitSpread
 from allsplits.exceptions import UnsupportedError
-from allsplits.model_selection._interval import (
-    METHODS,
-    Interval,
+from allsplits.model_selection._interval import Interval, make_interval
+from allsplits.model_selection._many_scores import ManyScores
+from allsplits.model_selection._moves import (
     Moves,
     SampleScores,
     jackknife_moves,
     jackknife_variance,
-    make_interval,
 )
-from allsplits.model_selection._many_scores import ManyScores
 from allsplits.model_selection._scoring import ignores_neighbors, in_digits
+from allsplits.model_selection._variance import METHODS
 from allsplits.orders import SearchReport
 from allsplits.splits import Law
 
@@ -66,7 +65,7 @@ class Evaluation(ManyScores):
     fraction : Fraction or None
         The score as a fraction, with ``exact=True``.
     n_neighbors : int
-        Number of voters.
+        Number of voters (1, the least, for an estimator within a radius).
     sample_scores : ndarray of shape (n_samples,)
         How often each sample is right when it is held out; for regression its negative expected
         squared error (NaN if the law never holds it out). Where test sets differ in size (unequal
@@ -102,6 +101,8 @@ class Evaluation(ManyScores):
         one of any of them.
     names : tuple of str
         The names of all scores.
+    radius : float or None
+        For an estimator within a radius: everybody no farther than this votes.
 
     Notes
     -----
@@ -128,6 +129,7 @@ class Evaluation(ManyScores):
     ballots: Ballots | None = None
     others: tuple[Evaluation, ...] = ()
     names: tuple[str, ...] = ()
+    radius: float | None = None
 
     @property
     def n_splits(self) -> int:
@@ -209,8 +211,8 @@ class Evaluation(ManyScores):
             Between 0 and 1.
         method : {"combined", "jackknife", "sample scores"}, default="combined"
             How the variance is estimated. "jackknife" errs on the safe side, "sample scores"
-            (Bayle et al. 2020) on the other. The default is the first less what samples change in
-            each other's rows, which it counts twice, and no less than the second.
+            (Bayle et al. 2020) on the other. The default is the first less nine tenths of what
+            samples change in each other's rows, which it counts twice, and no less than the second.
 
         Returns
         -------
@@ -293,10 +295,10 @@ class Evaluation(ManyScores):
     def unbiased_variance(self, *, n_cuts: int = 400, random_state: int = 0) -> UnbiasedVariance:
         """An unbiased estimate of the variance of the score over data sets from the same source.
 
-        It exists for training sets of one fixed size, at most half of the samples less one, where
-        the jackknife is too large. It is noisier, and may be negative: over many data sets it is
-        right on average. It comes from cuts of the data in two halves, all of them where they are
-        few.
+        It exists for training sets of one fixed size a with 2a + 2 ≤ n: two of them and two
+        questions must fit into the data without a common sample. It is noisier than the variance of
+        `interval`, of which it is no part, and may be negative: over many data sets it is right on
+        average. It comes from cuts of the data in two halves, all of them where they are few.
 
         Parameters
         ----------
@@ -406,6 +408,7 @@ class Evaluation(ManyScores):
 
     def __repr__(self) -> str:
         k = "" if ignores_neighbors(self.scoring) else f", n_neighbors={self.n_neighbors}"
+        k = k if self.radius is None else f", radius={self.radius:g}"
         bound = self.search.bound_text(self.error_bound)
         if self.standard_error:
             bound = f" (sampled votes, standard error {self.standard_error:.1g})"

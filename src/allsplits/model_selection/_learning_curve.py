@@ -19,6 +19,7 @@ def learning_curve(
     train_sizes: float | Iterable[float] | None = None,
     stratify: bool = False,
     scoring: Any = None,
+    strata: Any = None,
     X_test: Any = None,
     y_test: Any = None,
     distance_ties: Literal["average", "index"] = "average",
@@ -28,6 +29,7 @@ def learning_curve(
     vote_tol: float = 1e-4,
     max_states: int = 1 << 17,
     allow_sampling: bool = False,
+    outlier_target: float | None = None,
     backend: str = "auto",
     n_jobs: int | None = None,
     progress: bool = False,
@@ -71,6 +73,9 @@ def learning_curve(
         progress=progress,
     )  # fmt: skip
     check_flag("stratify", stratify)
-    given = Given(X, y, LeaveOneOut(), scoring, X_test=X_test, y_test=y_test)
-    task = Task.read(estimator, given, options, every_score=True)
+    given = Given(
+        X, y, LeaveOneOut(), scoring, X_test=X_test, y_test=y_test,
+        outlier_target=outlier_target, strata=strata,
+    )  # fmt: skip
+    task = Task.read(estimator, given, options, every_score=True, within=True)
     return task.over_sizes(train_sizes, stratify=stratify)

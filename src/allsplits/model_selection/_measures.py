@@ -17,14 +17,13 @@ import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._validation import shown
-from allsplits.exact import Ballots, BallotWants
+from allsplits.exact import Ballots, BallotWants, log_shares
 from allsplits.exceptions import InvalidInputError
 
 Values = NDArray[Any]
@@ -93,29 +92,19 @@ class LogLoss:
     @property
     def wants(self) -> BallotWants:
         """The votes of the own class."""
-        return BallotWants(own=True)
+        return BallotWants(own=True, logs=(self.smoothing,))
 
     def fitted(self, classes: NDArray[Any]) -> LogLoss:
         """Fits all."""
         return self
 
-    def logs(self, k: int, n_classes: int) -> NDArray[np.float64]:
-        """The log of p of each number of own votes."""
-        if self.smoothing is None:
-            eps = float(np.finfo(np.float64).eps)
-            return np.log(np.clip(np.arange(k + 1) / k, eps, 1 - eps))
-        s = Fraction(float(self.smoothing))
-        shares = [(v + s) / (k + s * n_classes) for v in range(k + 1)]
-        return np.array([log(share.numerator) - log(share.denominator) for share in shares])
-
     def values(self, ballots: Ballots) -> Values:
-        """E log p_y: irrational, so floats even of Fractions."""
-        found: Values = ballots.own.astype(np.float64) @ self.logs(ballots.k, ballots.n_classes)
-        return found
+        """E log p_y."""
+        return ballots.log_share(self.smoothing)
 
     def largest(self, k: int, n_classes: int) -> float:
         """Of a vote of zero, or of all."""
-        return float(np.abs(self.logs(k, n_classes)).max())
+        return float(np.abs(log_shares(self.smoothing, k, n_classes)).max())
 
 
 @dataclass(frozen=True)
@@ -135,9 +124,8 @@ class Brier:
 
     def values(self, ballots: Ballots) -> Values:
         """Σ_c (v_c/k - [c = y])² = Σ v_c²/k² - 2 v_y/k + 1, halved for two classes."""
-        k, votes = ballots.k, np.arange(ballots.k + 1)
         one: Any = Fraction(1) if ballots.exact else 1.0
-        loss = ballots.squares / (k * k) - 2 * (ballots.own @ votes) / k + one
+        loss = ballots.share_squares - 2 * ballots.own_share + one
         found: Values = -loss / 2 if ballots.n_classes == 2 else -loss
         return found
 

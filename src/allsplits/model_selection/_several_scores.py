@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from allsplits.exact import Answer, Ballots, Column, solve, solve_together, solver_for
+from allsplits.exact import Answer, Column, solve, solve_together, solver_for
 from allsplits.exceptions import UnsupportedError
 from allsplits.model_selection._ballot_scores import Scored, combined_wants, score_ballots
 from allsplits.model_selection._curve import Curve
@@ -77,7 +77,7 @@ def curve_of_all(task: Task, parameter: str, values: list[int], columns: Sequenc
     if not plain:
         lines = score_columns(task, columns, voted)
         of_votes = (i for i in range(len(tasks)) if i not in answers)
-        answers.update(zip(of_votes, map(_answer, zip(*lines, strict=True)), strict=True))
+        answers.update(zip(of_votes, map(answer_of_scored, zip(*lines, strict=True)), strict=True))
     curves = [
         each.curve(parameter, values, answers[i], columns_of[i]) for i, each in enumerate(tasks)
     ]
@@ -96,17 +96,18 @@ def score_columns(
     lines = []
     for question in questions:
         [answer] = solve(task.neighbors, question)
-        lines.append([score_ballots(score, _ballots(answer)) for score in scores])
+        lines.append([score_answer(score, answer) for score in scores])
     return lines
 
 
-def _ballots(answer: Answer) -> Ballots:
+def score_answer(score: Scoring, answer: Answer) -> Scored:
+    """One score of the ballots of an answer."""
     if answer.ballots is None:
         raise AssertionError("ballots were asked for")
-    return answer.ballots
+    return score_ballots(score, answer.ballots)
 
 
-def _answer(scored: tuple[Scored, ...]) -> Answer:
+def answer_of_scored(scored: Sequence[Scored]) -> Answer:
     """One score in all columns."""
     fractions = tuple(each.fraction for each in scored if each.fraction is not None)
     return Answer(

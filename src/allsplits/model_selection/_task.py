@@ -43,7 +43,7 @@ from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._error_parts import ErrorParts, parts_of
 from allsplits.model_selection._estimator import VoteSettings, read_estimator, read_weights
 from allsplits.model_selection._evaluation import Evaluation
-from allsplits.model_selection._interval import Moves, SampleScores
+from allsplits.model_selection._moves import Moves, SampleScores
 from allsplits.model_selection._scoring import Scoring, plain_score, read_scores
 from allsplits.model_selection._several_scores import (
     check_equal_votes,
@@ -51,9 +51,11 @@ from allsplits.model_selection._several_scores import (
     evaluate_all,
     score_columns,
 )
+from allsplits.model_selection._strata import read_strata, refuse_strata
 from allsplits.model_selection._test_set import TestSet, check_both_given, check_outside_backend
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
-from allsplits.orders import NeighborOrder, read_points
+from allsplits.model_selection._within import curve_within, evaluate_within
+from allsplits.orders import DevicePoints, NeighborOrder, read_points
 from allsplits.splits import (
     BernoulliLaw,
     ClassCounts,
@@ -81,6 +83,8 @@ class Given(NamedTuple):
     groups: Any = None
     X_test: Any = None
     y_test: Any = None
+    outlier_target: Any = None
+    strata: Any = None
 
 
 class Asked(NamedTuple):
@@ -119,32 +123,42 @@ class Task:
 
     @classmethod
     def read(
-        cls, estimator: Any, given: Given, options: Options, *, every_score: bool = False
+        cls,
+        estimator: Any,
+        given: Given,
+        options: Options,
+        *,
+        every_score: bool = False,
+        within: bool = False,
     ) -> Task:
         """Check everything before any work is done.
 
         With `every_score` scoring may be any score, or several; `others` are all but the first.
+        With `within` the estimator may be one of those within a radius.
         """
-        X, y, cv, scoring, groups, X_test, y_test = given
+        X, y, cv, scoring, groups, X_test, y_test, outlier_target, strata = given
         outside = X_test is not None or y_test is not None
         if outside:
             check_both_given(X_test, y_test)
             check_outside_backend(options.backend)
-        settings = read_estimator(estimator)
+        settings = read_estimator(estimator, within=within, outlier_target=outlier_target)
         read = read_scores if every_score else _one_plain_score
         scores = read(scoring, regression=settings.regression)
-        check_same_rows(X=X, y=y, groups=groups)
+        check_same_rows(X=X, y=y, groups=groups, strata=strata)
         names = row_names(X, y)
         if isinstance(X, NeighborOrder):
             X.check_metric(settings.metric)
         else:
-            X = read_points(X, settings.metric)
+            # Questions from outside are searched for on the host.
+            backend = "exact" if outside else options.backend
+            X = read_points(X, settings.metric, backend=backend)
         n = X.n_samples if isinstance(X, NeighborOrder) else len(X)
         numbers_of_groups = None if groups is None else check_groups(groups, n)
         if settings.regression:
             y = check_targets(y, n)
-            samples = Samples(n, groups=numbers_of_groups, outside=outside)
+            samples = Samples(n, *read_strata(strata, n), numbers_of_groups, outside)
         else:
+            refuse_strata(strata)
             classes, codes = check_labels(y, n)
             y = classes[codes]
             samples = Samples(n, classes, codes, numbers_of_groups, outside)
@@ -168,6 +182,8 @@ class Task:
     @property
     def classes(self) -> NDArray[Any] | None:
         """The classes of samples and questions; None for a regressor."""
+        if self.settings.regression:
+            return None
         return self.samples.classes if self.test_set is None else self.test_set.classes
 
     @property
@@ -185,7 +201,8 @@ class Task:
     @property
     def points(self) -> NDArray[Any] | None:
         """The checked samples, where they are an array."""
-        return self.neighbors.X if isinstance(self.neighbors.X, np.ndarray) else None
+        X = self.neighbors.X
+        return np.asarray(X) if isinstance(X, (np.ndarray, DevicePoints)) else None
 
     @property
     def n_neighbors(self) -> int:
@@ -201,6 +218,8 @@ class Task:
 
     def evaluate(self) -> Evaluation:
         """The estimator's k, with what every sample contributes; all scores in one pass."""
+        if self.settings.radius is not None:
+            return evaluate_within(self)
         if not self.others and self.scoring.is_plain:
             return self._evaluate_plain()
         if self.options.exact:
@@ -223,6 +242,10 @@ class Task:
             raise UnsupportedError(f"{self.scoring.name} has no votes of classes")
         if self.settings.weights is not None:
             raise UnsupportedError("how votes fall is known of equal ones, weights='uniform'")
+        if self.settings.radius is not None:
+            raise UnsupportedError(
+                "how votes within a radius fall is known by expected shares only"
+            )
         [answer] = solve(self.neighbors, self.ballot_question(self.column, wants))
         if answer.ballots is None:
             raise AssertionError("ballots were asked for")
@@ -230,7 +253,8 @@ class Task:
 
     def error_parts(self) -> ErrorParts:
         """Bias and variance of the estimator's k."""
-        if not self.settings.regression or self.settings.weights is not None:
+        plain = self.settings.weights is None and self.settings.radius is None
+        if not self.settings.regression or not plain:
             raise UnsupportedError(
                 "squared_error_parts is known of a KNeighborsRegressor with weights='uniform'"
             )
@@ -293,6 +317,7 @@ class Task:
             standard_error=float(answer.standard_error[0]),
             task=self,
             ballots=answer.ballots,
+            radius=self.settings.radius,
         )
 
     def question(self) -> Question:
@@ -309,7 +334,7 @@ class Task:
         None where law, vote or score have no such pass. With `keep` what these change in each
         other's rows is kept, for comparisons.
         """
-        if not self.scoring.is_plain:
+        if not self._is_plain:
             return None
         question = self.question()
         # Loaded when it is asked for: a first evaluation does without.
@@ -328,6 +353,11 @@ class Task:
         With `keep` what they change in each other's rows is kept, for comparisons.
         Columns that share a law (a curve over k) share the passes, all share the search.
         """
+        if self.settings.radius is not None:
+            raise UnsupportedError(
+                "interval is not known along a curve of votes within a radius: evaluate has it for "
+                "one radius"
+            )
         self.neighbors.expect()
         found: dict[int, Moves] = {}
         for law in dict.fromkeys(column.law for column in columns):
@@ -387,7 +417,7 @@ class Task:
 
     def spread_in_passing(self) -> SplitSpread | None:
         """The same in a few seconds, for a sentence beside the score; None if it takes longer."""
-        if not self.scoring.is_plain:
+        if not self._is_plain:
             return None
         question = self.samples_question()
         from allsplits.replays.spread import spread_in_passing
@@ -415,6 +445,10 @@ class Task:
     def over_neighbors(self, ks: list[int]) -> Curve:
         """Every k, in one pass."""
         return self.choices(ks, [self.settings.weights])[0]
+
+    def over_radii(self, radii: list[float]) -> Curve:
+        """Every radius, from one search."""
+        return curve_within(self, "radius", radii, [self.with_radius(radius) for radius in radii])
 
     def choices(self, ks: list[int], weights: Sequence[Any]) -> list[Curve]:
         """A curve over k for each of several weights."""
@@ -446,9 +480,14 @@ class Task:
         votes = any(not score.ignores_neighbors for score in self.scores)
         k = self.settings.n_neighbors if votes else k
         voters = k if votes else max(score.cut or 1 for score in self.scores)
+        if self.settings.radius is not None and train_sizes is None:
+            # A grid: all sizes come from one table for one nearest neighbour only.
+            voters = min(2, most)
         if stratify:
             if self.samples.codes is None:
-                raise InvalidInputError("stratify must be False for a regressor: y has no classes")
+                raise InvalidInputError(
+                    "stratify must be False for a regressor without strata: y has no classes"
+                )
             held_out = n - most
             sizes = read_shots(train_sizes, voters, np.bincount(self.samples.codes), held_out)
             laws: list[Law] = [self.resolve(ClassCounts(size)) for size in sizes]
@@ -457,6 +496,8 @@ class Task:
             sizes = read_sizes(train_sizes, voters, n, most)
             laws = [self.resolve(FixedSize(size)) for size in sizes]
         columns, parameter = [Column(k, law) for law in laws], "shots" if stratify else "train_size"
+        if self.settings.radius is not None:
+            return curve_within(self, parameter, sizes, [replace(self, law=law) for law in laws])
         if self.others or not self.scoring.is_plain:
             return curve_of_all(self, parameter, sizes, columns)
         [answer] = solve(self.neighbors, self.ask(columns))
@@ -483,6 +524,10 @@ class Task:
         """The same task with another k."""
         return replace(self, settings=replace(self.settings, n_neighbors=k))
 
+    def with_radius(self, radius: float) -> Task:
+        """The same task with another radius."""
+        return replace(self, settings=replace(self.settings, radius=radius))
+
     # ------------------------------------------------------------ how
 
     def _weighted(self, weights: Any) -> Task:
@@ -490,8 +535,15 @@ class Task:
         read = read_weights(weights, positive=self.settings.regression)
         return replace(self, settings=replace(self.settings, weights=read))
 
+    @property
+    def _is_plain(self) -> bool:
+        """Whether it is counted who is right of a fixed number of voters."""
+        return self.scoring.is_plain and self.settings.radius is None
+
     def _check_plain(self, what: str) -> None:
-        """Raise if the score is one of votes."""
+        """Raise if the score is one of votes, or the number of voters random."""
+        if self.settings.radius is not None:
+            raise UnsupportedError(f"{what} is not known of votes within a radius")
         if not self.scoring.is_plain:
             raise UnsupportedError(
                 f"{what} is known for 'accuracy', 'balanced_accuracy', 'recall@R' and "
@@ -531,12 +583,17 @@ class Task:
         else:
             vote = "weighted mean" if regression else "weighted"
         codes, targets = samples.codes, self.y
-        if self.test_set is not None:
-            codes = self.test_set.codes
-            targets = np.append(targets, self.test_set.y) if regression else targets
+        n_classes = 0 if samples.classes is None else len(samples.classes)
+        if self.test_set is not None and regression:
+            targets = np.append(targets, self.test_set.y)
+            if codes is not None:
+                # Questions from outside are in no stratum, and are never asked for theirs.
+                codes = np.append(codes, np.zeros(len(self.test_set.y), dtype=codes.dtype))
+        elif self.test_set is not None and self.test_set.classes is not None:
+            codes, n_classes = self.test_set.codes, len(self.test_set.classes)
         return Question(
             codes=np.empty(0, dtype=np.int32) if codes is None else codes,
-            n_classes=0 if self.classes is None else len(self.classes),
+            n_classes=n_classes,
             targets=targets if regression else np.empty(0),
             vote=vote,
             columns=columns,
@@ -549,8 +606,9 @@ class Task:
         )
 
     def curve(
-        self, parameter: str, values: list[int], answer: Answer, columns: list[Column]
+        self, parameter: str, values: Sequence[float], answer: Answer, columns: list[Column]
     ) -> Curve:
+        """The result of several columns."""
         return Curve(
             parameter=parameter,
             x=np.array(values),

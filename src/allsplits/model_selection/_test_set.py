@@ -68,7 +68,7 @@ class TestSet:
         check_same_columns(X=X, X_test=X_test)
         queries = read_queries(X_test, points, settings)
         names, n = row_names(X_test, y_test), len(queries)
-        if samples.classes is None or samples.codes is None:
+        if settings.regression or samples.classes is None or samples.codes is None:
             targets = check_targets(y_test, n, name="y_test")
             return cls(queries, targets, None, np.empty(0, dtype=np.int32), (), names)
         found, codes = check_labels(y_test, n, several=False, name="y_test")

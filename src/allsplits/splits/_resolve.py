@@ -58,7 +58,7 @@ class Samples:
         if self.classes is None or self.codes is None:
             raise InvalidInputError(
                 f"cv={shown(cv)} stratifies by class and y has no classes here; use KFold, "
-                "LeavePOut, ShuffleSplit or FixedSize"
+                "LeavePOut, ShuffleSplit or FixedSize, or name classes to draw from as strata"
             )
         return self.classes, self.codes
 

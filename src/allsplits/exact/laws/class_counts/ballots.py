@@ -133,24 +133,43 @@ class Counted(NamedTuple):
         return cls(*([w * each for each in line] for line in (plain, balanced, tested)))
 
 
+class CountedMeans(NamedTuple):
+    """Means of records, and of P(right) in the other two ways to count, with what samples count."""
+
+    records: Any
+    weight: Any
+    balanced: tuple[Any, Any]
+    recall: tuple[Any, Any]
+
+    @classmethod
+    def of(
+        cls, question: Question, sums: Any, rights: Any, weights: list[list[Any]]
+    ) -> "CountedMeans":
+        """From sums of weighted records, and of P(right)."""
+        codes, exact = question.own_codes, sums.dtype == object
+        kind: Any = object if exact else np.float64
+        plain, balanced, recall = (np.array(w, dtype=kind)[codes] for w in weights)
+
+        def mean(values: Any, weight: Any) -> Any:
+            """Of a sample that is never held out there is none."""
+            unit = np.where(weight != 0, weight, 1 if exact else np.nan)
+            return values / (unit if values.ndim == 1 else unit[:, None])
+
+        of_class = per_class(recall, codes, question.n_classes)
+        return cls(
+            mean(sums, plain), plain, (mean(rights[:, 0], balanced), balanced),
+            (mean(rights[:, 1], recall), of_class),
+        )  # fmt: skip
+
+
 def _ballots(
     question: Question, sums: Any, rights: Any, weights: list[list[Any]], error_bound: float
 ) -> Ballots:
     """From sums of weighted records, and of P(right) in the other two ways to count."""
-    codes, exact = question.own_codes, sums.dtype == object
-    kind: Any = object if exact else np.float64
-    plain, balanced, recall = (np.array(w, dtype=kind)[codes] for w in weights)
-
-    def mean(values: Any, weight: Any) -> Any:
-        """Of a sample that is never held out there is none."""
-        unit = np.where(weight != 0, weight, 1 if exact else np.nan)
-        return values / (unit if values.ndim == 1 else unit[:, None])
-
-    of_class = per_class(recall, codes, question.n_classes)
+    means = CountedMeans.of(question, sums, rights, weights)
     return Ballots(
-        question.places, mean(sums, plain), codes, question.n_classes, plain,
-        (mean(rights[:, 0], balanced), balanced), (mean(rights[:, 1], recall), of_class),
-        error_bound,
+        question.places, means.records, question.own_codes, question.n_classes, means.weight,
+        means.balanced, means.recall, error_bound,
     )  # fmt: skip
 
 

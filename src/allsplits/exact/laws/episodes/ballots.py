@@ -39,12 +39,7 @@ Floats = NDArray[np.float64]
 def solve_ballots(question: Question) -> Solver:
     """How the votes fall, of the only column."""
     law: EpisodeLaw = question.columns[0].law
-    if question.wants.tops:
-        raise UnsupportedError(
-            "top_K_accuracy is not supported with Episodes, where classes that are not in the "
-            "episode would tie with those that have no votes: recall@R looks at the R nearest; "
-            "ClassCounts takes any score when all classes are in every episode"
-        )
+    refuse_tops(question)
     if question.options.exact:
         chances, depth = _vote_chances(question, law), question.n_candidates
         solver = ballots_in_fractions(question, chances, episode_weights(question), depth)
@@ -63,6 +58,16 @@ def solve_ballots(question: Question) -> Solver:
         return _few(ballots_of(question, records, answer.sample_weight, bound), law)
 
     return solver._replace(total=_Converted(solver.total, convert))
+
+
+def refuse_tops(question: Question) -> None:
+    """Raise if the rank of a class is asked for: that of one that is not in the episode is none."""
+    if question.wants.tops:
+        raise UnsupportedError(
+            "top_K_accuracy is not supported with Episodes, where classes that are not in the "
+            "episode would tie with those that have no votes: recall@R looks at the R nearest; "
+            "ClassCounts takes any score when all classes are in every episode"
+        )
 
 
 def _solve_class_sets(question: Question, law: EpisodeLaw) -> Solver:

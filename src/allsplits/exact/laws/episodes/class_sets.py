@@ -40,13 +40,15 @@ class ClassSets:
     share: float
 
     @classmethod
-    def of(cls, question: Question, law: EpisodeLaw) -> "ClassSets":
-        """Raise if there are too many."""
+    def of(
+        cls, question: Question, law: EpisodeLaw, fewer: str = "n_neighbors (or R) must be 1"
+    ) -> "ClassSets":
+        """Raise if there are too many; `fewer` says what would need none."""
         n_classes = question.n_classes
         n_sets = comb(n_classes, law.n_way)
         if n_sets > _MOST_CLASS_SETS:
             raise UnsupportedError(
-                f"n_neighbors (or R) must be 1 for {law} of {n_classes} classes: more goes "
+                f"{fewer} for {law} of {n_classes} classes: more goes "
                 f"through every set of classes, {n_sets:,} of them here, and at most "
                 f"{_MOST_CLASS_SETS:,} are supported. Use fewer classes, or ClassCounts, which has "
                 "all of them in every training set"

@@ -15,6 +15,7 @@ from allsplits.splits import GroupLaw
 
 #: exact=True goes through every split.
 _MOST_SPLITS = 20_000
+_EXACT = "exact=True"
 
 
 def solve_in_fractions(question: Question, law: GroupLaw) -> Solver:
@@ -32,7 +33,7 @@ def solve_in_fractions(question: Question, law: GroupLaw) -> Solver:
                 totals[c] += share * _right(question, order, row, groups, trains, column.k)
         return [total / of_groups[own] for total in totals]
 
-    weights = _class_balance(question, [of_groups[group] for group in groups])
+    weights = balanced_weights(question, [of_groups[group] for group in groups])
     return in_fractions(question, line, question.n_candidates, weights)
 
 
@@ -54,25 +55,26 @@ def _of_outsiders(question: Question, law: GroupLaw, groups: list[int]) -> Solve
     return in_fractions(question, line, question.n_candidates, weights)
 
 
-def _check_splits(law: GroupLaw) -> None:
+def _check_splits(law: GroupLaw, what: str) -> None:
     if law.n_splits > _MOST_SPLITS:
+        instead = "use exact=False" if what == _EXACT else "leave fewer groups out"
         raise UnsupportedError(
-            f"exact=True goes through every split of groups: {law.n_splits} here, at most "
-            f"{_MOST_SPLITS} are supported; use exact=False"
+            f"{what} goes through every split of groups: {law.n_splits} here, at most "
+            f"{_MOST_SPLITS} are supported; {instead}"
         )
 
 
-def all_training_groups(law: GroupLaw) -> list[set[int]]:
-    """Every choice of training groups."""
-    _check_splits(law)
+def all_training_groups(law: GroupLaw, what: str = _EXACT) -> list[set[int]]:
+    """Every choice of training groups, unless there are too many for `what` goes through them."""
+    _check_splits(law, what)
     return [set(trains) for trains in combinations(range(len(law.group_sizes)), law.n_train)]
 
 
 def splits_of_groups(
-    law: GroupLaw,
+    law: GroupLaw, what: str = _EXACT
 ) -> tuple[list[list[tuple[set[int], Fraction]]], list[Fraction]]:
     """The training groups of all splits that test a group, what a sample counts there, in all."""
-    _check_splits(law)
+    _check_splits(law, what)
     tested_in: list[list[tuple[set[int], Fraction]]] = [[] for _ in law.group_sizes]
     for trains, tests in _splits(len(law.group_sizes), law.n_train, law.n_test):
         share = Fraction(1, law.n_splits * sum(int(law.group_sizes[group]) for group in tests))
@@ -88,7 +90,7 @@ def _splits(n_groups: int, n_train: int, n_test: int) -> Iterator[tuple[set[int]
             yield set(trains), set(tests)
 
 
-def _class_balance(question: Question, weights: list[Fraction]) -> list[Fraction]:
+def balanced_weights(question: Question, weights: list[Fraction]) -> list[Fraction]:
     """Let classes count equally, if that is asked for."""
     if not question.balanced:
         return weights

@@ -1,0 +1,1 @@
+"""Votes of everybody within a radius: how many vote is random, and there may be nobody."""
