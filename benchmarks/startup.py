@@ -44,9 +44,10 @@ print(json.dumps([*(b - a for a, b in zip(start, clocks())), allsplits.__file__]
 CLI_CALL = """
 import os, sys
 from sklearn.datasets import load_iris
-table = load_iris(as_frame=True).frame
-table.to_csv(os.environ["NUMBA_CACHE_DIR"] + ".csv", index=False)
-sys.argv, sys.stdout = ["allsplits", "evaluate", os.environ["NUMBA_CACHE_DIR"] + ".csv"], sys.stderr
+file = os.environ["NUMBA_CACHE_DIR"] + ".csv"
+load_iris(as_frame=True).frame.to_csv(file, index=False)
+sys.argv = ["allsplits", "evaluate", file, "--target", "target"]
+sys.stdout = sys.stderr
 from allsplits.cli import main
 try:
     main()

@@ -124,9 +124,13 @@ def distinct_rows(
     # Distinct rows stay in their order.
     order = np.argsort(first)
     first, place = first[order], np.argsort(order)[place.ravel()]
-    indptr, entries = entries_of_rows(rows.indptr, first)
-    few = Rows(indptr, rows.labels[entries], rows.tied[entries], rows.own[first])
-    return few, first, place
+    return chosen_rows(rows, first), first, place
+
+
+def chosen_rows(rows: Rows, chosen: NDArray[np.intp]) -> Rows:
+    """Some of the rows."""
+    indptr, entries = entries_of_rows(rows.indptr, chosen)
+    return Rows(indptr, rows.labels[entries], rows.tied[entries], rows.own[chosen])
 
 
 def entries_of_rows(

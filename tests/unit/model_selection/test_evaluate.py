@@ -2,6 +2,7 @@
 
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
+from math import comb
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits import Evaluation, FixedSize, evaluate, order_neighbors
+from allsplits import ClassCounts, Evaluation, FixedSize, evaluate, order_neighbors
 
 CV = KFold(5)
 
@@ -197,3 +198,18 @@ def test_a_class_of_one_sample_is_never_predicted_for_itself():
     found = evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(5))
     assert found.sample_scores[0] == 0
     assert found.confusion[1, 1] == 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_small_chances_are_as_precise_as_large_ones(n_classes):
+    """One less the chance to be wrong would be nothing but rounding; the hardest are told apart."""
+    # 100 of the other class are nearer than any of its own: right if at most 4 of them are drawn.
+    y = np.repeat([0, 1, 0, 1, 2], [1, 100, 60, 100, 60 * (n_classes - 2)])
+    X = np.arange(len(y), dtype=float)[:, None]
+    found = evaluate(KNeighborsClassifier(9), X, y, cv=ClassCounts(50))
+    ways = sum(comb(100, x) * comb(100, 50 - x) for x in range(5))
+    expected = ways / comb(200, 50)
+    assert 0 < expected < 1e-12
+    # Mass is left out at the end of a row; roundings of one less 1 would be off by 1e-4.
+    np.testing.assert_allclose(found.sample_scores[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(found.prediction_proba[0, 0], expected, rtol=1e-6)

@@ -12,7 +12,7 @@ with r_c the share of class c that is drawn; the worst neighbourhood holds the c
 drawn least.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -45,7 +45,7 @@ from allsplits.exact.laws.class_counts.kernel_types import ClassVote, Draws
 from allsplits.exact.laws.class_counts.weights import float_weights
 from allsplits.exact.on_device.votes import CircleVote, CircleVotes, RowVotes
 from allsplits.exact.question import Question, neighbor_labels, own_rows, tie_runs
-from allsplits.exact.ties import distinct_rows, legendre_rules, tie_rules
+from allsplits.exact.ties import chosen_rows, distinct_rows, legendre_rules, tie_rules
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.splits import CountsLaw
 
@@ -56,6 +56,10 @@ CHEAPER = (
     "fewer neighbours, more training samples of each class (they need a shallower search), fewer "
     "samples, and distance_ties='index' where many distances are tied"
 )
+
+
+#: Chances to be right that one less the chance to be wrong is not precise enough for.
+_FAINT = 1e-12
 
 
 def needed_depth(class_sizes: ArrayLike, train: Sequence[int], k: int, tol: float) -> int:
@@ -131,12 +135,7 @@ class ClassCountsVote:
             kinds = kinds[chosen]
         width = question.n_classes if every_class else len(self.ks)
         out = np.zeros((len(rows.own), len(self.trains), width))
-        vote = ClassVote(
-            Rule(every_class, options.average, options.share), self.ks, int(self.ks.min()),
-            self.k_most, self.depth, options.tol / 8, self.tie_rules, self.quadrature,
-        )  # fmt: skip
-        draws = self.tables.for_rows(kinds, int(np.diff(rows.indptr).max()))
-        run = partial(_score_rows, rows, draws, vote, question.vote == "ranked", out)
+        run = self._run(rows, kinds, every_class, out)
         if rows.tied.any():
             # The first block speaks for the others, unless the estimate did.
             foreseen = is_long(self.seconds(), n_threads) or not question.is_first(order)
@@ -145,9 +144,10 @@ class ClassCountsVote:
         else:
             map_row_ranges(run, len(rows.own), n_threads)
         if not every_class:
-            # One less what is lost: roundings may pass the ends, and nobody votes for no class.
+            # One less what is lost: roundings may pass the ends.
             np.clip(out, 0, 1, out=out)
-            out[self.pools.own[kinds, rows.own] == 0] = 0
+            if question.vote == "majority" and (question.want_samples or question.want_rows):
+                self._sharpen(rows, kinds, out, n_threads)
         if question.wants_classes and not every_class:
             out = np.where(rows.own[:, None, None] == np.arange(2), out, 1 - out)
         if question.vote == "majority" and self.pools.trains.sum(axis=2).min() <= self.k_most:
@@ -157,6 +157,28 @@ class ClassCountsVote:
                     self._whole_training_set(out, (at, component), train, rows.own[at])
         found: Floats = out[place]
         return found
+
+    def _run(
+        self, rows: Rows, kinds: NDArray[np.int32], every_class: bool, out: Floats
+    ) -> Callable[[int, int], None]:
+        """Fills out[start:stop]."""
+        options = self.question.options
+        vote = ClassVote(
+            Rule(every_class, options.average, options.share), self.ks, int(self.ks.min()),
+            self.k_most, self.depth, options.tol / 8, self.tie_rules, self.quadrature,
+        )  # fmt: skip
+        draws = self.tables.for_rows(kinds, int(np.diff(rows.indptr).max()))
+        return partial(_score_rows, rows, draws, vote, self.question.vote == "ranked", out)
+
+    def _sharpen(self, rows: Rows, kinds: NDArray[np.int32], out: Floats, n_threads: int) -> None:
+        """Small chances again, added up from wins: the hardest samples can be told apart."""
+        faint = np.flatnonzero(out.max(axis=(1, 2)) < _FAINT)
+        if len(self.ks) > 1 or len(faint) == 0:
+            return
+        few = chosen_rows(rows, faint)
+        every = np.zeros((len(faint), out.shape[1], self.question.n_classes))
+        map_row_ranges(self._run(few, kinds[faint], True, every), len(faint), n_threads, smallest=4)
+        out[faint, :, 0] = every[np.arange(len(faint)), :, few.own]
 
     def _whole_training_set(
         self, out: Floats, at: Any, train: NDArray[np.int64], own: NDArray[np.int32]
