@@ -23,12 +23,10 @@ from allsplits.boosting._boost import Neighborhoods, Rounds, boost
 from allsplits.boosting._losses import resolve_loss
 from benchmarks._data import letters
 from benchmarks._timing import Result, interleaved, print_results
-from benchmarks.startup import first_call
 
 TRAINING, K, THETA = 16_000, 10, 0.4
 #: Twice the work must not take much more than twice the time, or four times for its square.
 GROWTH, SQUARE_GROWTH = 2.5, 4.5
-FIRST_FIT = "allsplits.UNNClassifier().fit(X, y)"
 
 
 def trainer(X, y, k: int, loss: str = "exponential", normalized: bool = True, n_jobs=None):
@@ -104,14 +102,10 @@ def measure_prediction(X: np.ndarray, y: np.ndarray, queries: np.ndarray) -> lis
 def measure() -> list[Result]:
     name, X, y = letters()
     train = slice(None, TRAINING)
-    wall, processor = first_call(FIRST_FIT)
-    what = "first UNNClassifier.fit on a fresh installation"
     return [
         *measure_training(name, X[train], y[train]),
         *measure_growth(X[train], y[train]),
         *measure_prediction(X[train], y[train], X[TRAINING:]),
-        Result(what, wall, None, 10.0),
-        Result(f"{what}: processor time", processor),
     ]
 
 

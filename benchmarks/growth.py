@@ -1,4 +1,4 @@
-"""How the cost grows with the number of samples, neighbours, their depth and classes.
+"""How the cost grows with the number of samples, neighbours, their depth, classes and ties.
 
 One quantity moves, the others stay: n = 5000, d = 10, two classes, all k ≤ 15, 20 % held out. The
 search is what the law and the largest k need; the evaluation starts from the finished order. The
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import log
 
+import numpy as np
 from sklearn.model_selection import LeavePOut
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -28,6 +29,7 @@ class Case:
     k_max: int = 15
     share_held_out: float = 0.2
     n_classes: int = 2
+    copies: int = 1
 
     @property
     def p(self) -> int:
@@ -56,15 +58,21 @@ GROWTH = (
     ("largest k, 10 classes", "k_max",
      [replace(BASE, k_max=k, n_classes=10) for k in (1, 5, 15, 51, 101)]),
     ("classes", "n_classes", [replace(BASE, n_classes=c) for c in (2, 3, 5, 10, 26, 100)]),
+    ("copies of every sample, 5 classes, a fifth of the labels random", "copies",
+     [replace(BASE, n_classes=5, copies=c) for c in (1, 2, 4, 8, 16)]),
 )  # fmt: skip
 HEADINGS = (
-    "n", "k ≤", "p", "classes", "depth", "search, s", "exponent", "evaluation, s", "exponent",
+    "n", "k ≤", "p", "classes", "copies", "depth",
+    "search, s", "exponent", "evaluation, s", "exponent",
 )  # fmt: skip
 
 
 def times(case: Case) -> tuple[float, float]:
     """Seconds of the search, and of the evaluation after it."""
-    X, y = gaussian_classes(case.n, 10, case.n_classes)
+    X, y = gaussian_classes(case.n // case.copies, 10, case.n_classes)
+    if case.copies > 1:
+        X, y = np.repeat(X, case.copies, axis=0), np.repeat(y, case.copies)
+        y[::5] = np.random.default_rng(0).integers(0, case.n_classes, len(y[::5]))
     depth, ks = case.depth, range(1, case.k_max + 1)
     orders = []
 
@@ -93,7 +101,7 @@ def growth(quantity: str, cases: list[Case]) -> Iterator[list[str]]:
     """Lines of a table: the settings, both times, and how they grew since the line above."""
     previous: list[tuple[float, float]] = []
     for case in cases:
-        counts = (case.n, case.k_max, case.p, case.n_classes, case.depth)
+        counts = (case.n, case.k_max, case.p, case.n_classes, case.copies, case.depth)
         points = [(getattr(case, quantity), time) for time in times(case)]
         cells = [f"{count:,}" for count in counts]
         for i, (_, time) in enumerate(points):

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits import validation_curve
-from benchmarks._timing import Result, interleaved, print_results
+from allsplits import FixedSize, evaluate, validation_curve
+from benchmarks._timing import Result, interleaved, print_results, seconds
 
 N_ROWS, K_MAX = 2000, 30
 
@@ -23,8 +23,22 @@ def bits(n_bits: int, n_classes: int):
     return X, y
 
 
+def measure_grid() -> Result:
+    """Large tie groups of many classes under a law of fixed size."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 5, (1000, 2)).astype(float), rng.integers(0, 7, 1000)
+
+    def run():
+        return evaluate(KNeighborsClassifier(50), X, y, cv=FixedSize(400))
+
+    run()
+    return Result(
+        "1000 samples on a grid of 25, 7 classes, FixedSize(400), k = 50", seconds(run), None, 5.0
+    )
+
+
 def measure() -> list[Result]:
-    results = []
+    results = [measure_grid()]
     ks = list(range(1, K_MAX + 1))
     for n_bits, n_classes, goal in ((3, 2, 10.0), (3, 10, 10.0), (12, 2, None), (12, 10, None)):
         X, y = bits(n_bits, n_classes)

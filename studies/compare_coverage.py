@@ -29,7 +29,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from allsplits import FixedSize, Standings, compare, evaluate
 from allsplits.model_selection._standings import _moves, _pairs
 
-RUNS, NS, SHARE, CONFIDENCE = 200, (60, 200), 0.8, 0.95
+RUNS, NS, SHARE, CONFIDENCE = 400, (60, 200), 0.8, 0.95
 #: The two numbers of neighbours that are compared as a pair.
 OTHER = {1: 3, 15: 5}
 #: Of one candidate: estimator, samples.
@@ -182,9 +182,8 @@ def of_two(kind: str, n: int, k: int) -> OfTwo:
     gap = np.mean([one.difference for one in found])
     before = []
     for one in found:
-        spread = one.first.paired_moves().less(one.second.paired_moves())
-        spread = spread._replace(least_variance=0.0)
-        variance, freedom = spread.spread("combined")
+        moves = one.first.paired_moves().less(one.second.paired_moves())
+        variance, freedom = moves._replace(least_variance=0.0).variance("combined")
         reach = student.ppf(0.5 + CONFIDENCE / 2, freedom) * np.sqrt(variance)
         before.append(abs(one.difference - gap) <= reach)
     return OfTwo(share(before), share(gap in one.interval for one in found))

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 def pytest_report_header() -> str:
     """Which package is tested: this source, or the wheel that is installed."""
     return f"allsplits {allsplits.__version__}, {Path(allsplits.__file__).parent}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Examples with torch are run where it is installed, and skip elsewhere."""
+    if find_spec("torchmetrics") is not None:
+        return
+    for item in items:
+        examples = item.dtest.examples if isinstance(item, pytest.DoctestItem) else ()
+        if any("import torch" in example.source for example in examples):
+            item.add_marker(pytest.mark.skip(reason="needs torch and torchmetrics"))
 
 
 @pytest.fixture

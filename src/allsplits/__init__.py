@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from allsplits.orders import order_from_index as order_from_index
     from allsplits.orders import order_neighbors as order_neighbors
     from allsplits.plots import *  # noqa: F403
+    from allsplits.probes import *  # noqa: F403
     from allsplits.prototypes import *  # noqa: F403
     from allsplits.replays import Replay as Replay
     from allsplits.reports import *  # noqa: F403
@@ -51,6 +52,7 @@ _OFFERED = {
         "CMCCurveDisplay ComparisonDisplay ConfusionMatrixDisplay DecisionMapDisplay "
         "LearningCurveDisplay RetrievalCurveDisplay SampleDifficultyDisplay ValidationCurveDisplay"
     ),
+    "probes": "KNNProbe ProbeResult",
     "prototypes": (
         "CondensedReduced FastCondensed GreedyClassQuery IncrementalHistory "
         "IncrementalNNClassifier ShareClassQuery VoronoiComplexity voronoi_complexity"

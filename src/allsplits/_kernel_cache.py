@@ -26,6 +26,8 @@ from typing import Any
 
 from numba.core import caching, dispatcher
 
+import allsplits._compile_notice  # noqa: F401 - kernels that are not kept yet are compiled
+
 _PACKAGE = Path(__file__).parent
 _dispatchers: Any = dispatcher.Dispatcher
 _enable_caching = _dispatchers.enable_caching

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import validate_data as check_data
 
 from allsplits._frames import column_names, pandas_index
+from allsplits._tensors import to_array
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 
 #: Beyond this the square of a difference overflows.
@@ -28,6 +29,10 @@ _SEARCH_METHODS = ("kneighbors", "knn_query", "neighbor_graph", "ntotal")
 _LARGEST_DENSE = 1 << 27
 #: Types that embeddings are stored in; all of them fit into float64, which is the first choice.
 _KEPT_TYPES = (np.float64, np.float32, np.float16, np.int8, np.uint8)
+#: What errors add about a type in which embeddings overflow.
+HALF_ENDS = (
+    ": float16 ends at 65504, and what was larger is infinite; keep X in bfloat16 or float32"
+)
 #: Errors show this many items of a list, and this many characters of anything.
 _MOST_ITEMS, _MOST_CHARACTERS, _MOST_BITS = 6, 160, 256
 
@@ -212,7 +217,7 @@ def check_points(
         )
     _refuse_neighbors(name, X, precomputed)
     check_numbers(name, X)
-    X = _collected(X)
+    X = _collected(X, name)
     _refuse_text_columns(name, X)
     if issparse(X):
         if math.prod(X.shape) > _LARGEST_DENSE:
@@ -235,6 +240,7 @@ def check_points(
         raise InvalidInputError(
             f"{name} must be a numeric array of shape (n_samples, n_features) without NaN or "
             f"infinity, with at least {at_least} {samples}; got: {error}"
+            + (HALF_ENDS if "float16" in str(error) else "")
         ) from error
     check_size(name, points)
     if precomputed:
@@ -256,6 +262,11 @@ def check_sparse(X: Any, *, name: str = "X") -> Any:
         raise InvalidInputError(f"{name} must not hold NaN or infinity; got one")
     check_size(name, rows.data)
     return rows
+
+
+def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+    """scikit-learn's checks of what an estimator is given, tensors included."""
+    return check_data(estimator, to_array(X), to_array(y, "y"), **options)
 
 
 def check_new_points(estimator: Any, X: Any) -> NDArray[np.float64]:
@@ -330,7 +341,13 @@ def check_size(name: str, values: NDArray[np.float64]) -> None:
     """Raise if squares of differences would overflow; no copy of the values is made."""
     if not values.size:
         return
-    largest = float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)))
+    check_largest(
+        name, float(max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)))
+    )
+
+
+def check_largest(name: str, largest: float) -> None:
+    """Raise if squares of differences of values up to this size would overflow."""
     if largest > LARGEST_VALUE:
         raise InvalidInputError(
             f"{name} must hold values below {LARGEST_VALUE:g} in size so that squares stay finite; "
@@ -361,8 +378,9 @@ def _looks_like_graph(X: Any) -> bool:
     return not X.diagonal().any() and X.min() >= 0
 
 
-def _collected(values: Any) -> Any:
-    """What a lazy frame of polars (`scan_parquet`) holds; anything else as it is."""
+def _collected(values: Any, name: str) -> Any:
+    """What a tensor or a lazy frame of polars (`scan_parquet`) holds; anything else as it is."""
+    values = to_array(values, name)
     if isinstance(values, np.ndarray):
         return values
     frame = nw.from_native(values, pass_through=True)
@@ -584,7 +602,7 @@ def check_column(name: str, values: Any, n_samples: int) -> NDArray[Any]:
         raise InvalidInputError(f"{name} must be given, one value for each sample; got None")
     check_unmasked(name, values)
     try:
-        column = column_or_1d(_unmixed(_collected(values)))
+        column = column_or_1d(_unmixed(_collected(values, name)))
     except (ValueError, TypeError) as error:
         raise InvalidInputError(f"{name} must be one column; got: {error}") from error
     if len(column) != n_samples:

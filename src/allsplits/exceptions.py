@@ -6,6 +6,7 @@
     │   └── ConflictError                  somebody else has answered in between
     ├── InvalidTypeError  (TypeError)      a parameter is of the wrong kind
     ├── StorageError      (OSError)        the disk did not take an answer; nothing has changed
+    ├── DeviceError       (RuntimeError)   a GPU has too little memory, or no longer answers
     └── MissingExtraError (ImportError)    an optional dependency is not installed
 
 Messages name the parameter, what is allowed and what was given. Three warnings have classes of
@@ -17,6 +18,7 @@ NothingRelevantWarning, for queries that find nothing relevant in any gallery.
 __all__ = [
     "AllSplitsError",
     "ConflictError",
+    "DeviceError",
     "InvalidInputError",
     "InvalidTypeError",
     "LongRunWarning",
@@ -50,6 +52,10 @@ class ConflictError(InvalidInputError):
 
 class StorageError(AllSplitsError, OSError):
     """The disk did not take an answer; nothing has changed."""
+
+
+class DeviceError(AllSplitsError, RuntimeError):
+    """A GPU has too little memory for what was asked, or no longer answers."""
 
 
 class InvalidTypeError(AllSplitsError, TypeError):

@@ -55,6 +55,7 @@ def test_blocks_of_python_are_doctests_or_run_below():
         ("docs/demos/label_verdicts.md", "from allsplits import find_label_errors"),
         ("docs/demos/lucky_split.md", "from aeon.distances import dtw_pairwise_distance"),
         ("docs/labelling.md", "# features.py: pip install pillow"),
+        ("docs/probes.md", "import pytorch_lightning as pl"),
         ("docs/scale.md", "from distributed import Client"),
     }
 

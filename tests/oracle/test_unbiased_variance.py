@@ -12,6 +12,7 @@ from allsplits.exceptions import UnsupportedError
 from oracle import enumerate as oracle
 from oracle.checks import every_tie
 from oracle.datasets import N, dataset
+from oracle.test_weighted import TARGETS, city_block, every_weight
 
 
 def right(data, k, ties, i, train):
@@ -47,6 +48,47 @@ def test_votes(points, labels, k, size, ties):
     found = evaluate(KNeighborsClassifier(k), data.X, data.y, **options).unbiased_variance()
     assert found.variance == pytest.approx(float(expected), abs=1e-12)
     assert not found.sampled
+
+
+@every_weight
+@pytest.mark.parametrize("points", ["no ties", "heavy ties"])
+def test_weighted_votes(points, weights):
+    given, weigh = weights
+    data, k, size = dataset(points, "3 classes"), 2, 3
+    distances = oracle.given_distances(city_block(data.X))
+    values = {}
+    for s in combinations(range(N), size):
+        for i in oracle.all_but(N, s):
+            law = [oracle.Split(Fraction(1), s, (i,))]
+            answer = oracle.classify(distances, data.labels, law, k, weigh=weigh)
+            values[i, s] = answer.sample_scores[i]
+    expected = by_definition(values, size)
+    knn = KNeighborsClassifier(k, weights=given, metric="manhattan")
+    for exact in (True, False):
+        found = evaluate(knn, data.X, data.y, cv=FixedSize(size), exact=exact).unbiased_variance()
+        assert found.variance == pytest.approx(float(expected), abs=1e-12)
+        assert found.fraction == (expected if exact else None)
+
+
+def test_weighted_means_and_recall():
+    data, size = dataset("no ties", "3 classes"), 3
+    distances, weigh = oracle.given_distances(city_block(data.X)), oracle.one_over_distance
+    knn = KNeighborsRegressor(2, weights="distance", metric="manhattan")
+    ways = [
+        (knn, TARGETS, None, lambda law: oracle.regress(distances, TARGETS, law, 2, weigh=weigh)),
+        (
+            KNeighborsClassifier(2, metric="manhattan"), data.y, "recall@2",
+            lambda law: oracle.recall(distances, data.labels, law, 2),
+        ),
+    ]  # fmt: skip
+    for estimator, y, scoring, ask in ways:
+        values = {
+            (i, s): ask([oracle.Split(Fraction(1), s, (i,))]).sample_scores[i]
+            for s in combinations(range(N), size)
+            for i in oracle.all_but(N, s)
+        }
+        found = evaluate(estimator, data.X, y, cv=FixedSize(size), scoring=scoring, exact=True)
+        assert found.unbiased_variance().fraction == by_definition(values, size)
 
 
 def test_means():

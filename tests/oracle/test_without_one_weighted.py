@@ -12,7 +12,8 @@ from oracle.checks import every_distance_tie, every_tie
 from oracle.datasets import dataset
 from oracle.test_weighted import POSITIVE, TARGETS, WEIGHTS, city_block, every_weight
 from oracle.test_without_one import (
-    check,
+    check_answers,
+    counted_twice,
     counts_without,
     every_fixed_size,
     fewer,
@@ -42,12 +43,12 @@ def test_votes_of_fixed_size(points, weights, cv, sizes, ties):
     law = mixture(data.n - 1, sizes)
     whole = oracle.given_distances(city_block(data.X))
     for k in (1, 2, 3):
-        expected = []
+        answers = []
         for j in range(data.n):
             distances, kept = rest_of(whole, j)
             labels = tuple(data.labels[i] for i in kept)
-            expected.append(oracle.classify(distances, labels, law, k, weigh=weigh, **ties).score)
-        check(classifier(k, given, data, cv=cv, **ties), expected)
+            answers.append(oracle.classify(distances, labels, law, k, weigh=weigh, **ties))
+        check_answers(classifier(k, given, data, cv=cv, **ties), answers)
 
 
 @every_weight
@@ -56,12 +57,12 @@ def test_votes_under_independent_draws(weights):
     data, q = dataset("heavy ties", "3 classes"), Fraction(2, 3)
     whole = oracle.given_distances(city_block(data.X))
     for k in (2, 3):
-        expected = []
+        answers = []
         for j in range(data.n):
             distances, kept = rest_of(whole, j)
             labels, law = tuple(data.labels[i] for i in kept), oracle.bernoulli(data.n - 1, q, k)
-            expected.append(oracle.classify(distances, labels, law, k, weigh=weigh).score)
-        check(classifier(k, given, data, cv=Bernoulli(q)), expected)
+            answers.append(oracle.classify(distances, labels, law, k, weigh=weigh))
+        check_answers(classifier(k, given, data, cv=Bernoulli(q)), answers)
 
 
 #: Where a class may vanish, a callable may leave nobody with any weight: see the last test.
@@ -82,13 +83,13 @@ def test_votes_of_class_counts(points, labels, weights):
     tests = {c: data.labels.count(c) - taken for c, taken in counts.items()}
     whole = oracle.given_distances(city_block(data.X))
     for k in (1, 2):
-        expected = []
+        answers = []
         for j in range(data.n):
             law = counts_without(data.labels, j, [(Fraction(1), counts, tests)])
             distances, kept = rest_of(whole, j)
             rest = tuple(data.labels[i] for i in kept)
-            expected.append(oracle.classify(distances, rest, law, k, weigh=weigh).score)
-        check(classifier(k, given, data, cv=ClassCounts(counts)), expected)
+            answers.append(oracle.classify(distances, rest, law, k, weigh=weigh))
+        check_answers(classifier(k, given, data, cv=ClassCounts(counts)), answers, data.labels)
 
 
 @pytest.mark.parametrize("points", POINTS)
@@ -118,17 +119,19 @@ def test_means(points, weights, cv, sizes, distance_ties):
     law = mixture(len(y) - 1, sizes)
     whole = oracle.given_distances(city_block(X))
     for k in (1, 2, 3):
-        expected = []
+        answers = []
         for j in range(len(y)):
             distances, kept = rest_of(whole, j)
             rest = [TARGETS[i] for i in kept]
-            answer = oracle.regress(
-                distances, rest, law, k, weigh=weigh, distance_ties=distance_ties
+            answers.append(
+                oracle.regress(distances, rest, law, k, weigh=weigh, distance_ties=distance_ties)
             )
-            expected.append(float(answer.score))
         knn = KNeighborsRegressor(k, weights=given, metric="manhattan")
         found = evaluate(knn, X, y, cv=cv, distance_ties=distance_ties)
+        expected = [float(answer.score) for answer in answers]
         np.testing.assert_allclose(found.without_one, expected, rtol=1e-11, atol=1e-9)
+        twice = float(counted_twice(answers, [0] * len(y)))
+        assert found.moves.counted_twice == pytest.approx(twice, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("cv", [FixedSize(4), ClassCounts({False: 1, True: 2})], ids=str)

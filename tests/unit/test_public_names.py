@@ -17,6 +17,7 @@ PUBLIC_ROOMS = [
     "lazy",
     "model_selection",
     "plots",
+    "probes",
     "prototypes",
     "reports",
     "values",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
+from allsplits._tensors import to_array
 from allsplits._validation import check_column, check_labels, missing_values
 from allsplits.exceptions import InvalidInputError
 
@@ -77,6 +78,7 @@ def read_taught(labels: Any, n: int, missing_label: Any) -> list[Any]:
         raise InvalidInputError(
             f"labels must be one for each of the {n} indices; got {len(labels)}"
         )
+    labels = to_array(labels, "labels")
     read = read_labels(labels if isinstance(labels, np.ndarray) else list(labels), n, missing_label)
     known = dict(zip(read.rows.tolist(), read.classes[read.codes].tolist(), strict=True))
     return [known.get(i) for i in range(n)]

@@ -11,12 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from allsplits._constructor import stores_parameters
 from allsplits._frames import make_frame, row_names
 from allsplits._threads import thread_count
-from allsplits._validation import check_flag, check_parameters, check_points, check_same_rows
+from allsplits._validation import (
+    check_flag,
+    check_parameters,
+    check_points,
+    check_same_rows,
+    validate_data,
+)
 from allsplits.active._autosave import Autosave, resolve, save_once
 from allsplits.active._candidates import Candidates
 from allsplits.active._cover import choose_cover

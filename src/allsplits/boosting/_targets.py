@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import validate_data
 
-from allsplits._validation import check_labels, check_points
+from allsplits._validation import check_labels, check_points, validate_data
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import Metric
 

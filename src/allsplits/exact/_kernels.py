@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def binomial_row(n, b_max, phi, row):
     """row[b] = C(n, b) φ^b (1-φ)^(n-b) for b ≤ b_max."""
     for b in range(b_max + 1):
@@ -21,7 +21,7 @@ def binomial_row(n, b_max, phi, row):
         row[b + 1] = value
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def poisson_row(rate, b_max, row):
     """row[b] = e^(-rate) rate^b / b! for b ≤ b_max: the counterpart for draws with replacement."""
     row[0] = np.exp(-rate)
@@ -29,7 +29,7 @@ def poisson_row(rate, b_max, row):
         row[b + 1] = row[b] * rate / (b + 1.0)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def group_end(tied, position, stop, average):
     """Where the tie group that starts at `position` ends (one item if ties are not averaged)."""
     end = position + 1
@@ -39,7 +39,7 @@ def group_end(tied, position, stop, average):
     return end
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def tie_weights(s, g, depth, k, masses, table, group_row, omega):
     """omega[i]: weight of i voters from a tie group of g items that follows s items.
 
@@ -67,7 +67,7 @@ def tie_weights(s, g, depth, k, masses, table, group_row, omega):
     return any_weight
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def draw_one_more(share, t, g, g_own):
     """share[o]: weight of o own items among t - 1 drawn from a group of g; draw the t-th."""
     left = g - t + 1.0

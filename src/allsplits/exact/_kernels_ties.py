@@ -16,7 +16,7 @@ FAINT = 2.0**-80
 SHORT_GROUP = 32
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def binomial_window(n, time):
     """(first, last, weight of first): the numbers of successes that matter, the likeliest has 1."""
     odds = time / (1.0 - time)
@@ -34,7 +34,7 @@ def binomial_window(n, time):
     return first, last, weight
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def row_before(table, n, tied, time, width, out):
     """Votes of a class with n items in the prefix and `tied` in the group, before the time.
 
@@ -54,7 +54,7 @@ def row_before(table, n, tied, time, width, out):
         out[x] /= total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def row_next(table, remaining, pool, n, tied, time, width, out):
     """The same, and a tied member of the class is drawn at this very time.
 
@@ -75,7 +75,7 @@ def row_next(table, remaining, pool, n, tied, time, width, out):
         out[x] *= tied * remaining[x] / total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _silent(pool, drawn, n, passed):
     """P(none of `passed` more items of a class is drawn | none of n so far)."""
     value = 1.0
@@ -85,7 +85,7 @@ def _silent(pool, drawn, n, passed):
     return value
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def survive_tied(pool, drawn, n, tied, time):
     """P(no training item among `tied` more items before the time | none so far)."""
     odds = time / (1.0 - time)
@@ -102,7 +102,7 @@ def survive_tied(pool, drawn, n, tied, time):
     return value / total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def first_tied(pool, drawn, n, tied, time):
     """P(density) that the first training item of the class is tied and comes at this time."""
     odds = time / (1.0 - time)
@@ -118,7 +118,7 @@ def first_tied(pool, drawn, n, tied, time):
     return tied * value / total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def choose_rule(rules, members, group, table_ids, pools, drawn):
     """The `TimeRule` for a tie group of the classes `members`, group[d] items each.
 
@@ -148,7 +148,7 @@ def choose_rule(rules, members, group, table_ids, pools, drawn):
     return TimeRule(rule, panels, window, panels * rules.sizes[rule])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def node_of(rules, chosen, q):
     """(time, weight) of node q of a chosen rule."""
     panel, node = divmod(q, rules.sizes[chosen.number])
@@ -170,7 +170,7 @@ def new_walk(n_classes):
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def start_walk(walk):
     """Nothing is met yet."""
     counts, group, met, _, _ = walk
@@ -178,7 +178,7 @@ def start_walk(walk):
         counts[d], group[d], met[d] = 0, 0, 0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def meet_group(labels, walk, n_present):
     """Count a tie group by class; returns how many classes were met so far and how many now."""
     _, group, met, present, members = walk
@@ -195,7 +195,7 @@ def meet_group(labels, walk, n_present):
     return n_present, n_members
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def pass_group(walk, members):
     """The tie group is over: its items are before the next."""
     counts, group, met, _, _ = walk
@@ -204,7 +204,7 @@ def pass_group(walk, members):
         group[d] = 0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def has_ties(tied):
     """Whether any of these entries is tied with the one before it."""
     for is_tied in tied:
@@ -213,7 +213,7 @@ def has_ties(tied):
     return False
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def row_keys(indptr, labels, tied, who, salts, out):
     """out[i]: two 64-bit keys of (who[i], the numbers of each class in each tie group, in order).
 

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def multiply(poly, degree, row, top, limit, n_lanes):
     """Multiply poly by Σ_{b ≤ top} row[b] z^b in place, for all lanes at once (the last axis)."""
     new_degree = min(degree + top, limit)
@@ -25,12 +25,12 @@ def multiply(poly, degree, row, top, limit, n_lanes):
     return new_degree
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def add_wins(own, contenders, reach, share, quadrature, scale, n_lanes, work):
-    """work.wins[k] += scale · P(exactly k votes, `own` wins), as far as reach (v_low ≥ 1) asks.
+    """work.wins[k] += scale · P(exactly k votes, `own` wins), as far as reach asks.
 
     Classes that cannot reach v votes are multiplied into work.free once and stay there for larger
-    v. `own` is one of the classes that are present.
+    v; returns the degree of that product. `own` is one of the classes that are present.
     """
     present, most, rows = contenders
     free, poly, is_free, wins = work
@@ -41,7 +41,7 @@ def add_wins(own, contenders, reach, share, quadrature, scale, n_lanes, work):
         free[0, x] = 1.0
     free_degree = np.int64(0)
     most_others = k_high - v_low
-    for v in range(v_low, min(v_high, k_high) + 1):
+    for v in range(max(v_low, 1), min(v_high, k_high) + 1):
         n_rivals = 0
         total = v
         for e in range(len(present)):
@@ -90,9 +90,10 @@ def add_wins(own, contenders, reach, share, quadrature, scale, n_lanes, work):
             for k in range(low, min(high, v + degree) + 1):
                 for x in range(n_lanes):
                     wins[k, x] += weight * rows[own, v, x] * poly[k - v, x]
+    return free_degree
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def last_open_vote(own, contenders):
     """The most votes `own` may have and lose, and the largest k at which it can lose."""
     present, most, _ = contenders
@@ -105,7 +106,7 @@ def last_open_vote(own, contenders):
     return v_high, v_high + others
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def fewest_votes(row, n_lanes, v_high, tol):
     """The fewest votes that matter: P(fewer) ≤ tol in all lanes. row[votes · lanes + lane]."""
     least = v_high + 1
@@ -119,25 +120,26 @@ def fewest_votes(row, n_lanes, v_high, tol):
     return least
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_any(own, contenders, reach, n_lanes, work):
-    """work.wins[k] += P(exactly k votes), whoever wins, as far as reach asks."""
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def add_any(own, contenders, reach, degree, n_lanes, work):
+    """work.wins[k] += P(exactly k votes), whoever wins, as far as reach asks.
+
+    After `add_wins` with the same reach, of which `degree` came: its product goes on.
+    """
     present, most, rows = contenders
     v_low, v_high, k_low, k_high = reach
-    poly, wins, limit = work.poly, work.wins, k_high - v_low
-    for x in range(n_lanes):
-        poly[0, x] = 1.0
-    degree = np.int64(0)
-    for d in present:
-        if d != own:
-            degree = multiply(poly, degree, rows[d], min(most[d], limit), limit, n_lanes)
+    free, wins, limit = work.free, work.wins, k_high - v_low
+    for e in range(len(present)):
+        d = present[e]
+        if d != own and not work.is_free[e]:
+            degree = multiply(free, degree, rows[d], min(most[d], limit), limit, n_lanes)
     for v in range(v_low, min(v_high, k_high) + 1):
         for k in range(max(k_low, v), min(k_high, v + degree) + 1):
             for x in range(n_lanes):
-                wins[k, x] += rows[own, v, x] * poly[k - v, x]
+                wins[k, x] += rows[own, v, x] * free[k - v, x]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def finished_votes(contenders, n_lanes, k_low, k_high, tol, poly):
     """The smallest k whose vote may still change: P(at most k training items so far) > tol."""
     present, most, rows = contenders

@@ -16,6 +16,7 @@ import numpy as np
 from allsplits._threads import thread_count
 from allsplits.exact.question import Options
 from allsplits.orders import (
+    DevicePoints,
     Metric,
     NeighborOrder,
     Reference,
@@ -113,7 +114,7 @@ class Neighbors:
 
     def counts_on_gpu(self, part: Part) -> bool:
         """Whether what rows contribute is counted on a GPU, where it takes next to no time."""
-        if not isinstance(self.X, np.ndarray) or self.queries is not None:
+        if not isinstance(self.X, (np.ndarray, DevicePoints)) or self.queries is not None:
             return False
         backend = self._backend
         if backend == "auto":

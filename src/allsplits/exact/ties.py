@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import gammaln, roots_legendre
+from scipy.special import gammaln
 
 from allsplits.exact._kernels_ties import row_keys, sort_tied
 from allsplits.exact.kernel_types import Quadrature, Rows, TieRules
@@ -57,13 +57,13 @@ def tie_rules(k_max: int) -> TieRules:
     while spans[-1] < largest:
         sizes.append(sizes[-1] + 4 + sizes[-1] // 16)
         spans.append(_span(sizes[-1], k_max))
-    made = [roots_legendre(size) for size in sizes]
+    nodes, weights = unit_legendre(sizes)
     return TieRules(
         np.array(sizes),
         np.concatenate([[0], np.cumsum(sizes)[:-1]]),
         np.array(spans),
-        np.concatenate([(x + 1) / 2 for x, _ in made]),
-        np.concatenate([w / 2 for _, w in made]),
+        nodes,
+        weights,
         reach,
         float(spread),
     )
@@ -142,8 +142,41 @@ def legendre_rules(largest: int) -> Quadrature:
     """Gauss-Legendre nodes and weights on [0, 1]; row q holds the rule with q nodes."""
     nodes = np.zeros((largest + 1, max(1, largest)))
     weights = np.zeros_like(nodes)
-    for q in range(1, largest + 1):
-        x, w = roots_legendre(q)
-        nodes[q, :q] = (x + 1) / 2
-        weights[q, :q] = w / 2
+    filled = np.tri(largest + 1, max(1, largest), -1, dtype=bool)
+    nodes[filled], weights[filled] = unit_legendre([*range(1, largest + 1)])
     return Quadrature(nodes, weights)
+
+
+def unit_legendre(sizes: list[int]) -> tuple[Floats, Floats]:
+    """Nodes and weights on [0, 1] of the rules of these sizes, one after the other.
+
+    With x = 1 - 2λ, Newton's steps for λ itself: 1 - x loses digits near the ends, where the nodes
+    are as small as 1/n², and with them the weights 4 λ (1-λ) / (n P_{n-1})². The differences
+    D_m = P_m - P_{m-1} = ((m-1) D_{m-1} - 2 (2m-1) λ P_{m-1}) / m lose none.
+    """
+    n = np.repeat(sizes, sizes)
+    number = np.concatenate([np.arange(1, size + 1) for size in sizes] or [n])
+    # The upper half mirrors the lower one.
+    lower = np.minimum(number, n + 1 - number)
+    nodes = np.sin(np.pi * (lower - 0.25) / (2 * n + 1)).astype(np.longdouble) ** 2
+    for _ in range(4):
+        before, value = _two_polynomials(n, nodes)
+        slope = n * (before - (1 - 2 * nodes) * value) / (4 * nodes * (1 - nodes))
+        nodes += value / (2 * slope)
+    before, _ = _two_polynomials(n, nodes)
+    weights = 4 * nodes * (1 - nodes) / (n * before) ** 2
+    nodes = np.where(number == lower, nodes, 1 - nodes)
+    return nodes.astype(np.float64), weights.astype(np.float64)
+
+
+def _two_polynomials(n: NDArray[np.int64], nodes: Any) -> tuple[Any, Any]:
+    """P_{n-1} and P_n at 1 - 2λ, each for its own n."""
+    value, difference = np.ones_like(nodes), np.zeros_like(nodes)
+    found = np.ones((2, len(nodes)), dtype=nodes.dtype)
+    for m in range(1, int(n.max(initial=0)) + 1):
+        difference = ((m - 1) * difference - 2 * (2 * m - 1) * nodes * value) / m
+        value = value + difference
+        for last in (0, 1):
+            at = n == m + 1 - last
+            found[last, at] = value[at]
+    return found[0], found[1]

@@ -18,7 +18,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from allsplits._constructor import stores_parameters
 from allsplits._progress import progress_bar
@@ -30,6 +30,7 @@ from allsplits._validation import (
     check_parameters,
     check_size,
     check_square,
+    validate_data,
 )
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.lazy._answers import Answers, Near, answer_queries, make_answers

@@ -14,9 +14,12 @@ from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_choice, check_counts, check_fraction, shown
 from allsplits.exact import Column
 from allsplits.exceptions import InvalidInputError
+from allsplits.model_selection._band import Band
 from allsplits.model_selection._choice import KNOWN, Choice, choose_best
-from allsplits.model_selection._interval import METHODS, Band, Moves, make_interval
+from allsplits.model_selection._interval import make_interval
+from allsplits.model_selection._moves import Moves
 from allsplits.model_selection._scoring import in_digits
+from allsplits.model_selection._variance import METHODS
 from allsplits.orders import SearchReport
 
 if TYPE_CHECKING:

@@ -15,17 +15,16 @@ from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_choice, check_count, check_fraction
 from allsplits.exact import Ballots, ScoresWithout, SplitSpread
 from allsplits.exceptions import UnsupportedError
-from allsplits.model_selection._interval import (
-    METHODS,
-    Interval,
+from allsplits.model_selection._interval import Interval, make_interval
+from allsplits.model_selection._many_scores import ManyScores
+from allsplits.model_selection._moves import (
     Moves,
     SampleScores,
     jackknife_moves,
     jackknife_variance,
-    make_interval,
 )
-from allsplits.model_selection._many_scores import ManyScores
 from allsplits.model_selection._scoring import ignores_neighbors, in_digits
+from allsplits.model_selection._variance import METHODS
 from allsplits.orders import SearchReport
 from allsplits.splits import Law
 
@@ -77,9 +76,8 @@ class Evaluation(ManyScores):
     sample_fractions : tuple of Fraction or None
         The sample scores as fractions, with ``exact=True`` (None where the law never holds a
         sample out).
-    prediction_proba : ndarray of shape (n_samples, n_classes) or None
-        How often each sample, when held out, is given each class (None for recall@R and for
-        regression).
+    given : ndarray of shape (n_samples, n_classes) or None
+        `prediction_proba` where it came with the score.
     y : ndarray of shape (n_samples,)
         The true labels or targets.
     classes : ndarray of shape (n_classes,) or None
@@ -120,7 +118,7 @@ class Evaluation(ManyScores):
     sample_scores: NDArray[np.float64]
     sample_weight: NDArray[np.float64]
     sample_fractions: tuple[Fraction | None, ...] | None
-    prediction_proba: NDArray[np.float64] | None
+    given: NDArray[np.float64] | None
     y: NDArray[Any]
     classes: NDArray[Any] | None
     law: Law
@@ -148,6 +146,18 @@ class Evaluation(ManyScores):
             return None
         known = None if self.task is None else self.task.samples.classes
         return np.setdiff1d(self.classes, self.classes if known is None else known)
+
+    @cached_property
+    def prediction_proba(self) -> NDArray[np.float64] | None:
+        """How often each sample, when held out, is given each class: (n_samples, n_classes).
+
+        None for recall@R and for regression. The score of equal votes does without: they are
+        counted for all classes when they are looked at first, here or in `confusion`, `frame` and
+        `plot`, which may take longer than the evaluation did.
+        """
+        if self.given is not None or self.task is None:
+            return self.given
+        return self.task.class_shares()
 
     @property
     def confusion(self) -> NDArray[np.float64] | None:
@@ -201,8 +211,8 @@ class Evaluation(ManyScores):
             Between 0 and 1.
         method : {"combined", "jackknife", "sample scores"}, default="combined"
             How the variance is estimated. "jackknife" errs on the safe side, "sample scores"
-            (Bayle et al. 2020) on the other. The default is the first less what samples change in
-            each other's rows, which it counts twice, and no less than the second.
+            (Bayle et al. 2020) on the other. The default is the first less nine tenths of what
+            samples change in each other's rows, which it counts twice, and no less than the second.
 
         Returns
         -------
@@ -285,10 +295,10 @@ class Evaluation(ManyScores):
     def unbiased_variance(self, *, n_cuts: int = 400, random_state: int = 0) -> UnbiasedVariance:
         """An unbiased estimate of the variance of the score over data sets from the same source.
 
-        It exists for training sets of one fixed size, at most half of the samples less one, where
-        the jackknife is too large. It is noisier, and may be negative: over many data sets it is
-        right on average. It comes from cuts of the data in two halves, all of them where they are
-        few.
+        It exists for training sets of one fixed size a with 2a + 2 ≤ n: two of them and two
+        questions must fit into the data without a common sample. It is noisier than the variance of
+        `interval`, of which it is no part, and may be negative: over many data sets it is right on
+        average. It comes from cuts of the data in two halves, all of them where they are few.
 
         Parameters
         ----------

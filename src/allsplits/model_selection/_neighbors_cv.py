@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from allsplits._constructor import stores_parameters
+from allsplits._tensors import is_tensor
 from allsplits._threads import thread_count
 from allsplits._validation import (
     check_count,
@@ -22,6 +23,7 @@ from allsplits._validation import (
     check_same_rows,
     check_unmasked,
     shown,
+    validate_data,
 )
 from allsplits.exact import Options, Voters
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
@@ -74,7 +76,7 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         self._check_given(X, y, groups)
         check_same_columns(X=X, X_test=X_test)
         numeric = issubclass(self._Estimator, KNeighborsRegressor)
-        given = y
+        given = Given(X, y, self.cv, self.scoring, groups, X_test, y_test)
         try:
             X, y = validate_data(
                 self, X, y, dtype=np.float64, ensure_min_samples=2, y_numeric=numeric
@@ -85,16 +87,15 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             ) from error
         options = self._options()
         weights, metrics = _several("weights", self.weights), _several("metric", self.metric)
-        # What scikit-learn makes of y no longer shows what was wrong with it.
+        # What scikit-learn makes of y no longer shows what was wrong with it; a tensor is searched
+        # where it lies.
+        given = given if is_tensor(given.X) else given._replace(X=X)
         tasks = {
             metric: Task.read(
-                self._estimator(1, weights[0], metric),
-                Given(X, given, self.cv, self.scoring, groups, X_test, y_test),
-                options,
-                every_score=True,
+                self._estimator(1, weights[0], metric), given, options, every_score=True
             )
             for metric in metrics
-        }  # fmt: skip
+        }
         ks = tasks[metrics[0]].fitting(check_counts("n_neighbors", self.n_neighbors))
         curves: dict[tuple[Any, Any], Curve] = {}
         for metric in list(tasks):

@@ -25,6 +25,7 @@ from sklearn.utils import _safe_indexing
 
 from allsplits._frames import row_names
 from allsplits._progress import progress_bar
+from allsplits._tensors import to_array
 from allsplits._threads import thread_count
 from allsplits._validation import check_same_rows
 from allsplits.exact import GivenSplit, Neighbors, Options
@@ -45,6 +46,7 @@ def evaluate_pipeline(
     pipeline: Pipeline, given: Given, options: Options, *, n_refits: int, seed: int
 ) -> Evaluation | PipelineEvaluation:
     """Average a Pipeline's score; exactly if its steps look at one row at a time."""
+    given = given._replace(X=to_array(given.X), y=to_array(given.y, "y"))
     X, y = given.X, given.y
     steps, last = read_pipeline(pipeline)
     check_same_rows(X=X, y=y, groups=given.groups)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.model_selection import LeaveOneOut
 from sklearn.utils import check_random_state
 
+from allsplits._tensors import to_array
 from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_flag, shown
 from allsplits.exact import solve, solver_for
@@ -136,6 +137,7 @@ def replay(
     check_count("n_splits", n_splits, at_least=1)
     check_flag("control", control)
     _check_error_score(error_score)
+    y, groups = to_array(y, "y"), to_array(groups, "groups")
     k = getattr(estimator, "n_neighbors", 1)
     n = X.n_samples if isinstance(X, NeighborOrder) else None
     data = Data(X if n is None else np.zeros((n, 1)), y, groups, k if isinstance(k, int) else 1)

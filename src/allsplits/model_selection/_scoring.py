@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from numpy.typing import NDArray
@@ -249,3 +250,12 @@ def _refuse(scoring: Any, allowed: str) -> None:
                 f"{instead}. {REPLAY_INSTEAD}"
             )
     raise InvalidInputError(f"scoring must be {allowed}; got {shown(scoring)}. {REPLAY_INSTEAD}")
+
+
+def score_limits(scoring: str) -> tuple[float, float]:
+    """The least and the largest value that a score can have; "" is a difference of scores."""
+    if scoring == "neg_cost":
+        return -inf, inf
+    if scoring.startswith("neg_"):
+        return -inf, 0.0
+    return (0.0, 1.0) if scoring else (-inf, inf)

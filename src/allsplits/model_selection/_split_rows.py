@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
+from allsplits._tensors import to_array
 from allsplits._validation import shown
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.orders import NeighborOrder
@@ -56,7 +57,7 @@ def _n_rows(X: Any) -> int:
 
 
 def _read(name: str, rows: Any, n: int) -> Numbers:
-    values = np.asarray(rows)
+    values = np.asarray(to_array(rows, name))
     if values.ndim != 1 or (values.dtype.kind not in "biu" and values.size):
         raise InvalidTypeError(
             f"{name} must hold row numbers, or True and False for each row; got {shown(rows)}"
@@ -96,5 +97,5 @@ def only_rows(name: str, values: Any, rows: SplitRows, *, square: bool = False) 
             f"{name} must have one value for each of the {rows.n_rows} samples of X; got "
             f"{_n_rows(values)}"
         )
-    some = _safe_indexing(values, rows.used)
+    some = _safe_indexing(to_array(values, name), rows.used)
     return _safe_indexing(some, rows.used, axis=1) if square else some

@@ -38,7 +38,8 @@ from scipy.stats import t as student
 
 from allsplits._frames import DataFrame, make_frame
 from allsplits.model_selection._evaluation import Evaluation
-from allsplits.model_selection._interval import Interval, Moves
+from allsplits.model_selection._interval import Interval
+from allsplits.model_selection._moves import Moves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -208,10 +209,10 @@ def _pairs(evaluations: Sequence[Evaluation], moves: Sequence[Moves]) -> _Pairs:
     for i in range(m):
         for j in range(i):
             between = moves[i].less(moves[j])
-            found = between.spread("combined")
+            found = between.variance("combined")
             shown = sqrt(between.together)
             freedom[i, j] = freedom[j, i] = found.freedom
-            error[i, j] = error[j, i] = sqrt(found.variance)
+            error[i, j] = error[j, i] = sqrt(found.value)
             if shown > _ROUNDING * max(alone[i], alone[j]):
                 seen[i, j] = seen[j, i] = shown
     return _Pairs(scores[:, None] - scores, bounds[:, None] + bounds, error, freedom, seen)

@@ -43,7 +43,7 @@ from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._error_parts import ErrorParts, parts_of
 from allsplits.model_selection._estimator import VoteSettings, read_estimator, read_weights
 from allsplits.model_selection._evaluation import Evaluation
-from allsplits.model_selection._interval import Moves, SampleScores
+from allsplits.model_selection._moves import Moves, SampleScores
 from allsplits.model_selection._scoring import Scoring, plain_score, read_scores
 from allsplits.model_selection._several_scores import (
     check_equal_votes,
@@ -55,7 +55,7 @@ from allsplits.model_selection._strata import read_strata, refuse_strata
 from allsplits.model_selection._test_set import TestSet, check_both_given, check_outside_backend
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
 from allsplits.model_selection._within import curve_within, evaluate_within
-from allsplits.orders import NeighborOrder, read_points
+from allsplits.orders import DevicePoints, NeighborOrder, read_points
 from allsplits.splits import (
     BernoulliLaw,
     ClassCounts,
@@ -149,7 +149,9 @@ class Task:
         if isinstance(X, NeighborOrder):
             X.check_metric(settings.metric)
         else:
-            X = read_points(X, settings.metric)
+            # Questions from outside are searched for on the host.
+            backend = "exact" if outside else options.backend
+            X = read_points(X, settings.metric, backend=backend)
         n = X.n_samples if isinstance(X, NeighborOrder) else len(X)
         numbers_of_groups = None if groups is None else check_groups(groups, n)
         if settings.regression:
@@ -199,7 +201,8 @@ class Task:
     @property
     def points(self) -> NDArray[Any] | None:
         """The checked samples, where they are an array."""
-        return self.neighbors.X if isinstance(self.neighbors.X, np.ndarray) else None
+        X = self.neighbors.X
+        return np.asarray(X) if isinstance(X, (np.ndarray, DevicePoints)) else None
 
     @property
     def n_neighbors(self) -> int:
@@ -267,15 +270,22 @@ class Task:
     def _evaluate_plain(self) -> Evaluation:
         """One score that counts how often samples are right."""
         question = self.samples_question()
+        if question.vote == "majority" and question.n_classes > 2:
+            # Which classes are given is asked for later, if at all: it takes longer.
+            question = replace(question, want_samples=False, want_rows=True)
         if self.options.exact:
             self.neighbors.expect()
         self.neighbors.keep_if_small()
         [answer] = solve(self.neighbors, question)
-        shares = answer.prediction_proba
-        if self.options.exact and shares is None and question.vote == "majority":
-            inexact = replace(question, options=replace(self.options, exact=False))
-            shares = solve(self.neighbors, inexact)[0].prediction_proba
-        return self.evaluation(replace(answer, prediction_proba=shares))
+        return self.evaluation(answer)
+
+    def class_shares(self) -> NDArray[np.float64] | None:
+        """How often each sample is given each class by equal votes; None for all others."""
+        question = self.inexact.samples_question()
+        if question.vote != "majority":
+            return None
+        [answer] = solve(self.neighbors, question)
+        return answer.prediction_proba
 
     def evaluation(self, answer: Answer) -> Evaluation:
         """The result of the estimator's k."""
@@ -298,7 +308,7 @@ class Task:
             **found,
             scoring=self.scoring.name,
             n_neighbors=k,
-            prediction_proba=answer.prediction_proba,
+            given=answer.prediction_proba,
             y=self.asked.y,
             classes=self.classes,
             law=self.law.given(k) if isinstance(self.law, BernoulliLaw) else self.law,

@@ -2,6 +2,7 @@
 
 import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
 from allsplits.orders.backends import check_backend
+from allsplits.orders.device import DevicePoints
 from allsplits.orders.effort import search_seconds
 from allsplits.orders.graph import order_from_graph
 from allsplits.orders.index import order_from_index
@@ -15,6 +16,7 @@ from allsplits.orders.squares import has_tiny_values
 __all__ = [
     "TIE_TOLERANCE",
     "UNIT_ROUNDOFF",
+    "DevicePoints",
     "Metric",
     "NeighborOrder",
     "Reference",

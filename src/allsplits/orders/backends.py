@@ -10,6 +10,7 @@ import numpy as np
 from allsplits._validation import check_choice
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.orders.default import exact_search
+from allsplits.orders.device import DevicePoints
 from allsplits.orders.metric import Metric
 from allsplits.orders.protocol import Search
 from allsplits.orders.sparse import SparsePoints, sparse_search
@@ -23,10 +24,17 @@ _GPU_WORK = 2e12
 def check_backend(backend: Any) -> None:
     """Raise unless `backend` names one."""
     check_choice("backend", backend, BACKENDS)
+    if backend == "torch":
+        # Before any work: the others need no device.
+        from allsplits.orders.proposers.torch_points import torch_for
+
+        torch_for("cuda")
 
 
 def choose_backend(X: Any, metric: Metric) -> str:
     """What ``backend="auto"`` means for these data."""
+    if isinstance(X, DevicePoints):
+        return "torch"
     if not isinstance(X, np.ndarray):
         return "dask"
     n_samples, n_features = X.shape
@@ -52,6 +60,8 @@ def prepare_search(X: Any, metric: Metric, depth: int, backend: str, n_threads: 
         from allsplits.orders.cluster.dask import dask_search
 
         return dask_search(X, metric, depth)
+    if isinstance(X, DevicePoints):
+        return _torch_search(X.tensor, metric, depth, n_threads, X.device)
     if not isinstance(X, np.ndarray):
         raise InvalidInputError(
             f"backend must be 'auto' or 'dask' for a dask collection; got {backend!r}"
@@ -72,6 +82,11 @@ def prepare_search(X: Any, metric: Metric, depth: int, backend: str, n_threads: 
         from allsplits.orders.proposers.faiss import faiss_search
 
         return faiss_search(X, metric, depth, n_threads)
+    device = "cpu" if backend == "torch:cpu" else "cuda"
+    return _torch_search(X, metric, depth, n_threads, device)
+
+
+def _torch_search(X: Any, metric: Metric, depth: int, n_threads: int, device: str) -> Search:
     from allsplits.orders.proposers.torch import TorchSearch
 
-    return TorchSearch(X, metric, depth, n_threads, "cpu" if backend == "torch:cpu" else "cuda")
+    return TorchSearch(X, metric, depth, n_threads, device)

@@ -51,16 +51,17 @@ def full_euclidean_rows(points: Points, depth: int, n_threads: int) -> FullRowSe
 
 
 def _full_rows_are_cheaper(n_samples: int, n_features: int, depth: int) -> bool:
-    """Compare the work per row, in nanoseconds of two cores (measured; it decides speed only).
+    """Compare the work per row, in nanoseconds (measured; it decides speed only).
 
-    Full rows: all differences, twice as much where blocks have no other half to mirror, and the
-    sort. Candidates: the product and the selection, the differences of the candidates, and a start
-    that takes milliseconds however small the data are.
+    Full rows: all differences, which large data have no other half of to mirror, and the sort.
+    Candidates: the product and the selection, the differences of the candidates, and a start that
+    takes milliseconds however small the data are, and more where it is compiled first.
     """
-    halves = 1 if n_samples**2 <= ENTRIES_PER_BLOCK else 2
-    full = halves * n_samples * (3 + n_features / 12) + 50 * depth
-    proposing = n_samples * (2 + n_features / 20) + 4e6 / n_samples
-    verifying = depth * (60 + n_features)
+    mirrored = n_samples**2 <= ENTRIES_PER_BLOCK
+    pair = 2.7 + n_features / 13 if mirrored else 1.6 + n_features / 8
+    full = n_samples * pair + 25 * depth
+    proposing = n_samples * (0.7 + n_features / 70) + 2500 + 1.5e7 / n_samples
+    verifying = depth * (105 + 0.85 * n_features)
     return full < proposing + verifying
 
 

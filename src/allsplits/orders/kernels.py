@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def direct_rows(transposed, points, start, stop, upper, out):
     """out[i, j] = sum over features of (points[i] - x_j)², by differences, never expanded.
 
@@ -39,7 +39,7 @@ def direct_rows(transposed, points, start, stop, upper, out):
                 row[j] += a * a
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def mirror_rows(start, stop, out):
     """out[i, j] = out[j, i] for j < i, tile by tile so that columns are read from the cache."""
     tile = 16
@@ -51,7 +51,7 @@ def mirror_rows(start, stop, out):
                     out[i, j] = out[j, i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _sort(keys, items, start, stop, gap):
     """Sort by (key, item) in place: Shell's way, from `gap` down to 1.
 
@@ -80,7 +80,7 @@ def _sort(keys, items, start, stop, gap):
         gap = 1 if 1 < gap < 4 else np.int64(gap * 0.444)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def is_tied(before, key, ties):
     """Whether a key counts as equal to the one before it in a sorted row."""
     step = key - before
@@ -89,14 +89,14 @@ def is_tied(before, key, ties):
     return ties.floor > 0.0 and step <= ties.floor * (np.sqrt(key) + np.sqrt(before))
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _reach(key, links, ties):
     """How far a chain of near ties that begins with `key` may have come after so many links."""
     grown = np.sqrt(key) + ties.floor * links if ties.floor > 0.0 else 0.0
     return max(key, grown * grown) * (1.0 + 2.0 * ties.tolerance * links)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _any_tie(keys, length, ties):
     """Whether a sorted row has any tie. Without a branch, which makes it a fraction of the work."""
     tolerance, floor = ties.tolerance, ties.floor
@@ -110,7 +110,7 @@ def _any_tie(keys, length, ties):
     return found > 0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def mark_ties(keys, items, tied, length, depth, ties):
     """Mark tie groups of a sorted row; return where the group containing rank `depth` ends.
 
@@ -140,7 +140,7 @@ def mark_ties(keys, items, tied, length, depth, ties):
     return length
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def rerank_candidates(places, rows, beyond, start, stop, depth, ties):
     """Give candidates their true squared distances, sort, and find where each row may stop.
 
@@ -154,7 +154,8 @@ def rerank_candidates(places, rows, beyond, start, stop, depth, ties):
     quads = n_features - n_features % 4
     for i in range(start, stop):
         own = first_row + i if first_row >= 0 else -1
-        count = 0
+        # A plain 0 would have all that it is passed to compiled twice.
+        count = np.int64(0)
         for e in range(items.shape[1]):
             j = items[i, e]
             if j < 0:
@@ -202,7 +203,7 @@ def collect_near(rows, thresholds, start, stop, items, keys):
             keys[i, c] = np.inf
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def find_lone_firsts(columns, rows, start, stop, ties):
     """Fill in the first item of unsorted `columns`; a length of -1 says that others are tied."""
     n = columns.shape[1]
@@ -224,7 +225,7 @@ def find_lone_firsts(columns, rows, start, stop, ties):
         rows.lengths[i] = 1 if n_near == 1 else -1
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def finish_sorted_rows(rows, start, stop, depth, ties):
     """Ties and ends of rows that are sorted already; infinite keys are no neighbours."""
     items, keys = rows.items, rows.keys
@@ -235,7 +236,7 @@ def finish_sorted_rows(rows, start, stop, depth, ties):
         rows.lengths[i] = mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def finish_packed_rows(columns, words, rows, start, stop, depth, ties):
     """Fill in sorted `rows` from sorted words; `columns` are the keys that the words stand for.
 

@@ -28,7 +28,7 @@ _OCTAVE = np.int64(1) << 52
 _MOST_GUESSES = 12
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _count_within(words, limit):
     count = 0
     for j in range(len(words)):
@@ -36,7 +36,7 @@ def _count_within(words, limit):
     return count
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _next_above(words, limit):
     """Where the smallest finite word above the limit stands, or -1."""
     least, place = _INFINITE, -1
@@ -46,7 +46,7 @@ def _next_above(words, limit):
     return place
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _guess(low, n_low, high, n_high, wanted):
     """A limit between two others, as if the logarithm of the count grew evenly between them."""
     below = np.log(max(n_low, 0.5))
@@ -54,7 +54,7 @@ def _guess(low, n_low, high, n_high, wanted):
     return low + np.int64(share * (high - low))
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def find_limit(words, least, most, limit):
     """(limit, how many words are within): from `least` to `most`, by trying `limit` first.
 
@@ -95,7 +95,7 @@ def find_limit(words, least, most, limit):
     return (low, n_low) if high == _INFINITE else (high, n_high)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _gather_within(words, limit, near):
     """Columns of the words within the limit; `near` has room for one more than there are."""
     count = 0
@@ -112,7 +112,7 @@ def make_ranking(most):
     return np.zeros(size, np.int64), np.empty(size, np.int32), np.empty(size, np.int32)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def rank_words(ranking, count):
     """ranks[e] = the place of the e-th of the first `count` words; equal ones keep their order."""
     size = -(-count // _LANES) * _LANES

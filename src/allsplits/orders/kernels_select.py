@@ -111,10 +111,11 @@ def filter_tile(scores, lists, top, left, both, wanted):
     """
     _, kept, items, counts, full, limits, _ = lists
     n_columns = scores.shape[1]
-    of_columns = np.full(n_columns, -np.inf, np.float32)
-    if both:
-        of_columns[:] = limits[left : left + n_columns]
-    flags = np.zeros(_GROUPS, np.uint8)
+    # Loops: what fills arrays as a whole takes seconds to compile.
+    of_columns = np.empty(n_columns, np.float32)
+    for j in range(n_columns):
+        of_columns[j] = limits[left + j] if both else np.float32(-np.inf)
+    flags = np.empty(_GROUPS, np.uint8)
     eights = flags.view(np.uint64)
     flagged = np.empty(_GROUPS + 1, np.int64)
     for i in range(len(scores)):

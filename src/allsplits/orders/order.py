@@ -32,16 +32,20 @@ class SearchReport:
         Whether neighbours may be missing: they come from an index that does not promise all.
     redone_rows : int
         Rows whose first, fast search could not be certified and was repeated more precisely.
+    device : str
+        Where it ran, as torch names it: "cpu", or a GPU such as "cuda:0".
     """
 
     backend: str = "exact"
     approximate: bool = False
     redone_rows: int = 0
+    device: str = "cpu"
 
     @property
     def note(self) -> str:
-        """What a result must say about its neighbours: nothing if they are exact."""
-        return ", APPROXIMATE neighbours" if self.approximate else ""
+        """What a result says about its neighbours: nothing if they are exact and of the CPU."""
+        where = "" if self.device == "cpu" else f", searched on {self.device}"
+        return (", APPROXIMATE neighbours" if self.approximate else "") + where
 
     def bound_text(self, error_bound: float) -> str:
         """How a result's bound is printed: it knows nothing of neighbours that were missed."""
@@ -57,6 +61,7 @@ class SearchReport:
             reports[0].backend,
             any(report.approximate for report in reports),
             sum(report.redone_rows for report in reports),
+            reports[0].device,
         )
 
 
@@ -207,9 +212,9 @@ class NeighborOrder:
             depth=int(np.diff(indptr).min()),
         )
 
-    def found_by(self, backend: str, redone_rows: int = 0) -> NeighborOrder:
+    def found_by(self, backend: str, redone_rows: int = 0, device: str = "cpu") -> NeighborOrder:
         """The same order with a report of the exact search that made it."""
-        return replace(self, search=SearchReport(backend, redone_rows=redone_rows))
+        return replace(self, search=SearchReport(backend, redone_rows=redone_rows, device=device))
 
     def __repr__(self) -> str:
         beyond = int(np.sum(np.diff(self.indptr) > self.depth))

@@ -251,7 +251,7 @@ def order_neighbors(
 
     Parameters
     ----------
-    X : array-like, data frame, sparse matrix or dask array of shape (n_samples, n_features)
+    X : array-like, data frame, tensor, sparse matrix or dask array, (n_samples, n_features)
         The samples; with ``metric="precomputed"`` the square matrix of distances, row i holding
         the distances from sample i (it need not be symmetric here).
     depth : int, default=None
@@ -285,7 +285,7 @@ def order_neighbors(
     """
     check_backend(backend)
     resolved = Metric.resolve(metric, p, metric_params)
-    points = read_points(X, resolved, symmetric=False)
+    points = read_points(X, resolved, symmetric=False, backend=backend)
     n = len(points)
     depth = n - 1 if depth is None else check_count("depth", depth, at_least=1, at_most=n - 1)
     check_room(n, depth)

@@ -11,6 +11,7 @@ from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_points
 from allsplits.orders.backends import prepare_search
 from allsplits.orders.cluster.points import check_dask_points, is_dask
+from allsplits.orders.device import DevicePoints, stays_on_device
 from allsplits.orders.metric import Metric
 from allsplits.orders.order import NeighborOrder
 from allsplits.orders.protocol import Block, Part, Search
@@ -49,12 +50,17 @@ def iter_parts(
     yield from _mapped_ahead(search, ranges, part, n_threads)
 
 
-def read_points(X: Any, metric: Metric, *, symmetric: bool = True) -> Any:
-    """Check samples: a finite array (small types stay as they are), dask's or sparse points."""
+def read_points(X: Any, metric: Metric, *, symmetric: bool = True, backend: str = "exact") -> Any:
+    """Check samples: a finite array (small types stay as they are), dask's or sparse points.
+
+    Those on a GPU stay there if `backend` searches there.
+    """
     if is_dask(X):
         return check_dask_points(X, metric)
     if issparse(X) and stays_sparse(X, metric):
         return SparsePoints.read(X, metric)
+    if stays_on_device(X, metric, backend):
+        return DevicePoints.read(X)
     points = check_points(
         X,
         precomputed=metric.precomputed,

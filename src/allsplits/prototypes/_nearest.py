@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from allsplits._constructor import stores_parameters
 from allsplits._threads import thread_count
-from allsplits._validation import check_labels, check_size
+from allsplits._validation import check_labels, check_size, validate_data
 from allsplits.exact.voters import Voters
 from allsplits.orders import Metric, Reference
 

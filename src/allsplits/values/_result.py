@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from allsplits._frames import DataFrame, make_frame
+from allsplits._tensors import to_array
 from allsplits._validation import check_choice, check_count, check_groups, shown
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection import Curve
@@ -99,7 +100,7 @@ class SampleValues:
             The library of the frame; None takes the first that is installed.
         """
         numbers = check_groups(groups, len(self.values))
-        names = np.unique(np.asarray(groups))
+        names = np.unique(np.asarray(to_array(groups, "groups")))
         sizes = np.bincount(numbers)
         sums = np.bincount(numbers, self.values)
         order = np.argsort(sums, kind="stable")

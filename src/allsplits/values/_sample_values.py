@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.model_selection import LeaveOneOut
 
+from allsplits._tensors import to_array
 from allsplits._threads import thread_count
 from allsplits._validation import check_choice, shown
 from allsplits.exact.influence.asked import Asked
@@ -176,6 +177,6 @@ def _result(task: Task, source: Source, groups: Any) -> SampleValues:
         fractions=answer.fractions,
         search=answer.search,
         row_names=task.row_names,
-        groups=np.unique(np.asarray(groups)) if of_groups else None,
+        groups=np.unique(np.asarray(to_array(groups, "groups"))) if of_groups else None,
         source=source,
     )

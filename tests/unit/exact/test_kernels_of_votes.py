@@ -37,8 +37,9 @@ def call_add_wins(own, contenders, reach, share, quadrature, scale, n_lanes, wor
 
 
 @njit
-def call_add_any(own, contenders, reach, n_lanes, work):
-    votes.add_any(own, contenders, reach, n_lanes, work)
+def call_both(own, contenders, reach, share, quadrature, scale, n_lanes, work):
+    degree = votes.add_wins(own, contenders, reach, share, quadrature, scale, n_lanes, work)
+    votes.add_any(own, contenders, reach, degree, n_lanes, work)
 
 
 @njit
@@ -114,15 +115,19 @@ def test_add_wins(own, v_low, v_high, share):
     np.testing.assert_array_equal(given.rows, contenders(N_LANES).rows)
 
 
+@pytest.mark.parametrize("share", [False, True])
 @pytest.mark.parametrize("own", PRESENT)
-def test_add_any(own):
+@pytest.mark.parametrize(("v_low", "v_high"), [(0, 0), (0, 3), (1, 2), (2, 3)])
+def test_what_wins_leave_out_is_lost(own, v_low, v_high, share):
+    """P(exactly k votes) less P(own wins with them); all votes of rivals are counted once."""
     work = win_work()
-    reach = Reach(np.int64(1), np.int64(2), np.int64(1), np.int64(4))
-    call_add_any(np.int64(own), contenders(N_LANES), reach, np.int64(N_LANES), work)
+    reach = Reach(np.int64(v_low), np.int64(v_high), np.int64(1), np.int64(4))
+    given = contenders(N_LANES)
+    call_both(np.int64(own), given, reach, share, RULES, -1.0, np.int64(N_LANES), work)
     for k, lane in product(range(1, 5), range(N_LANES)):
         expected = sum(
-            chance for numbers, chance in outcomes(lane)
-            if sum(numbers) == k and 1 <= numbers[own] <= 2
+            chance * (1 - won(numbers, own, share)) for numbers, chance in outcomes(lane)
+            if sum(numbers) == k and v_low <= numbers[own] <= v_high
         )  # fmt: skip
         assert work.wins[k, lane] == pytest.approx(float(expected), abs=1e-15)
 

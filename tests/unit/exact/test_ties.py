@@ -17,9 +17,29 @@ from allsplits.exact._kernels_ties import (
     survive_tied,
 )
 from allsplits.exact.kernel_types import Rows, TimeRule
-from allsplits.exact.ties import distinct_rows, tie_rules
+from allsplits.exact.ties import distinct_rows, legendre_rules, tie_rules, unit_legendre
 
 TINY = 2.0**-60
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 24, 100, 155, 300, 355])
+def test_the_ends_of_a_rule_are_as_good_as_its_middle(size):
+    """λ^(2n-1) and (1-λ)^(2n-1) are at one end alone; weights from 1 - x err by 1e-10 there."""
+    nodes, weights = unit_legendre([size])
+    sums = [weights @ values ** (2 * size - 1) for values in (nodes, 1 - nodes)]
+    # A node near 1 is off by half a rounding, to the power of 2n - 1.
+    np.testing.assert_allclose(sums, 1 / (2 * size), rtol=2 * size * 2.0**-53 + 1e-15)
+    np.testing.assert_allclose(weights.sum(), 1, rtol=4e-16)
+    np.testing.assert_array_equal(weights, weights[::-1])
+
+
+def test_rules_side_by_side_are_those_alone():
+    rules, together = legendre_rules(5), unit_legendre([3, 1, 5])
+    alone = [unit_legendre([size]) for size in (3, 1, 5)]
+    np.testing.assert_array_equal(together, np.concatenate(alone, axis=1))
+    np.testing.assert_array_equal(rules.nodes[3], [*alone[0][0], 0, 0])
+    np.testing.assert_array_equal(rules.weights[5], alone[2][1])
+    assert not legendre_rules(0).weights.any()
 
 
 def share_before(window: float, t: int, r: int) -> float:

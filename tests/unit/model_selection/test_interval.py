@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, LeaveOneGroupOut, LeaveOneOut, Strati
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import ClassCounts, Episodes, FixedSize, Interval, compare, evaluate
-from allsplits.model_selection._interval import METHODS
+from allsplits.model_selection._variance import METHODS
 from unit.refused import refused
 
 
@@ -31,7 +31,8 @@ def test_three_methods_and_how_they_are_combined(three):
     assert three.interval(method="jackknife").standard_error == pytest.approx(safe, rel=1e-9)
     twice = three.moves.counted_twice
     assert 0 < twice < safe**2 - tight**2
-    assert three.interval().standard_error == pytest.approx(sqrt(safe**2 - twice), rel=1e-9)
+    combined = sqrt(safe**2 - 0.9 * twice)
+    assert three.interval().standard_error == pytest.approx(combined, rel=1e-9)
     assert [three.interval(method=m).method for m in METHODS] == list(METHODS)
     refused(lambda: three.interval(method="bootstrap"), "method", "jackknife", "bootstrap")
 
@@ -59,8 +60,8 @@ def test_where_every_sample_is_always_right_the_interval_has_a_width():
 
 def test_the_combined_variance_is_not_less_than_that_of_the_sample_scores(twenty):
     """Many voters: what is counted twice is most of the jackknife."""
-    moves = twenty.moves._replace(counted_twice=float(np.sum(twenty.moves.jackknife**2)))
-    assert moves.spread("combined").variance == np.sum(moves.sample_scores**2)
+    moves = twenty.moves._replace(counted_twice=2 * float(np.sum(twenty.moves.jackknife**2)))
+    assert moves.variance("combined").value == np.sum(moves.sample_scores**2)
 
 
 def test_a_score_in_the_middle_may_stand_for_more_draws_than_samples():
@@ -71,7 +72,7 @@ def test_a_score_in_the_middle_may_stand_for_more_draws_than_samples():
     p, interval = found.score, found.interval()
     assert interval.standard_error**2 < p * (1 - p) / 80
     draws = p * (1 - p) / interval.standard_error**2
-    quantile = student.ppf(0.975, found.moves.spread("jackknife").freedom)
+    quantile = student.ppf(0.975, found.moves.variance("jackknife").freedom)
     for end in interval:
         assert (p - end) ** 2 == pytest.approx(quantile**2 * end * (1 - end) / draws, rel=1e-6)
 
@@ -122,6 +123,38 @@ def test_a_regressor_has_one_too():
     assert tight == pytest.approx(np.std(found.sample_scores) / sqrt(len(y)), rel=1e-9)
     assert tight < interval.standard_error < found.interval(method="jackknife").standard_error
     assert interval.low < found.score < interval.high <= 0
+
+
+def test_errors_have_wilsons_interval_of_a_scale_with_one_end_by_hand():
+    """(s - c)² = t² V c/s at both ends c: a variance that grows with the mean."""
+    X, y = load_diabetes(return_X_y=True)
+    found = evaluate(KNeighborsRegressor(3), X[:40], y[:40], cv=KFold(5))
+    interval, s = found.interval(), found.score
+    quantile = student.ppf(0.975, found.moves.variance("jackknife").freedom)
+    for end in interval:
+        reach = quantile**2 * interval.standard_error**2 * end / s
+        assert (s - end) ** 2 == pytest.approx(reach, rel=1e-9)
+    assert s - interval.low > interval.high - s
+    # Most of the error may come from one sample; the interval stays on its side of 0.
+    y = np.where(np.arange(40) == 7, 1e3, 0.0)
+    low, high = evaluate(KNeighborsRegressor(1), X[:40], y, cv=KFold(5)).interval()
+    assert -np.inf < low < high < 0
+
+
+@pytest.mark.parametrize("scale", [1e-15, 1e-8, 1e15])
+def test_units_of_the_target_do_not_matter(scale):
+    X, y = load_diabetes(return_X_y=True)
+    plain, scaled = (
+        evaluate(KNeighborsRegressor(3), X[:50], factor * y[:50], cv=KFold(5)).interval()
+        for factor in (1.0, scale)
+    )
+    ends = [end / scale**2 for end in scaled]
+    assert ends == pytest.approx(list(plain), rel=1e-6)
+
+
+def test_errors_of_zero_are_known():
+    found = evaluate(KNeighborsRegressor(1), np.arange(9.0)[:, None], np.ones(9), cv=KFold(3))
+    assert list(found.interval()) == pytest.approx([0, 0], abs=1e-12)
 
 
 def test_it_stays_within_what_the_score_can_be(iris):

@@ -144,7 +144,7 @@ def test_one_share_is_written_one_way(uneven):
     shares = np.zeros((100, 3))
     shares[np.arange(100), y] = 0.99996
     shares[np.arange(100), (y + 1) % 3] = 0.00004
-    nearly = replace(found, prediction_proba=shares, sample_scores=np.full(100, 0.99996))
+    nearly = replace(found, given=shares, sample_scores=np.full(100, 0.99996))
     html = report(nearly).html()
     classes = html.partition("<h2>Classes</h2>")[2].partition("</section>")[0]
     assert "100.00" not in classes

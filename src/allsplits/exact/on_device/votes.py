@@ -169,8 +169,8 @@ class RowVotes:
 
     def on_device(self, torch: Any, device: str, numbers: NDArray[np.intp]) -> "DeviceVotes | None":
         """The same values, made by the device."""
-        circle = self._on_circle()
-        if circle is None or device != "cuda" or 8 * circle.width * len(numbers) > _MOST_VALUES:
+        circle = self._on_circle() if device.startswith("cuda") else None
+        if circle is None or 8 * circle.width * len(numbers) > _MOST_VALUES:
             return None
         return DeviceVotes(torch, device, circle, self.codes, numbers)
 

@@ -11,16 +11,15 @@ Memory on the device: the points, one table per precision that is used, a bounde
 and lists of candidates only where they fit.
 """
 
+import sys
 import threading
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._optional import import_optional
-from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.orders.full_rows import FullRowSearch
 from allsplits.orders.kernel_types import SortedRows
 from allsplits.orders.metric import Metric
@@ -37,7 +36,9 @@ from allsplits.orders.proposers.torch_distances import (
     sorted_distances,
     to_host,
 )
+from allsplits.orders.proposers.torch_errors import clear_errors, is_full
 from allsplits.orders.proposers.torch_fused import FusedLists
+from allsplits.orders.proposers.torch_points import free_bytes, load_points, torch_for
 from allsplits.orders.proposers.torch_products import Level, ScaledPoints
 from allsplits.orders.proposers.torch_rows import mark_ties
 from allsplits.orders.protocol import Block, DevicePart, DeviceRows, Part, Search
@@ -53,6 +54,8 @@ _LISTED = 4 * _QUERIES
 _SHARE_OF_FREE = 0.4
 _BYTES_ON_GPU = 8 << 30
 _BYTES_ON_CPU = 1 << 28
+#: Columns of scores at a time, at least.
+_FEWEST_COLUMNS = 1 << 14
 
 
 class TorchSearch(Search):
@@ -61,33 +64,30 @@ class TorchSearch(Search):
     #: Blocks searched while the one before is used.
     ahead = 3
 
+    @clear_errors
     def __init__(
         self,
-        X: NDArray[Any],
+        X: Any,
         metric: Metric,
         depth: int,
         n_threads: int,
         device: str = "cuda",
         precisions: tuple[str, ...] | None = None,
     ) -> None:
-        self.torch = import_optional("torch", extra="gpu", purpose=f"backend 'torch' ({device})")
-        if device == "cuda" and not self.torch.cuda.is_available():
-            raise UnsupportedError(
-                "backend 'torch' needs a GPU that CUDA can use, and there is none; "
-                "use backend='auto', or 'torch:cpu' to run the same search on the CPU"
-            )
-        self.device = device
+        self.torch = torch_for(device)
+        self.device, self.on_gpu = device, device.startswith("cuda")
         self.depth, self.n_threads = depth, n_threads
         self.n_samples = len(X)
-        self.rows_per_block = _ROWS_PER_BLOCK if device == "cuda" else 2 * _QUERIES
-        self.points = self._load(X, metric)
+        self.rows_per_block = _ROWS_PER_BLOCK if self.on_gpu else 2 * _QUERIES
+        self.points = load_points(self.torch, X, metric, device)
+        # No method of this object: a circle would keep the device's memory until it is found.
         self.full = FullRowSearch(
-            self._full_rows, self.n_samples, depth, n_threads, metric.from_squared,
-            metric.squared_ties,
+            partial(_full_rows, self.torch, self.points), self.n_samples, depth, n_threads,
+            metric.from_squared, metric.squared_ties,
         )  # fmt: skip
         self.n_candidates = 64 * -(-(2 * depth + 32) // 64)
         if precisions is None:
-            precisions = ("bfloat16", "float32", "float64") if device == "cuda" else (
+            precisions = ("bfloat16", "float32", "float64") if self.on_gpu else (
                 "float32", "float64",
             )  # fmt: skip
         # Where most are wanted, candidates are no help.
@@ -99,42 +99,14 @@ class TorchSearch(Search):
         self.counts_here = True
         self._lock = threading.Lock()
         self._lists: FusedLists | None = None
+        self._lists_fit = self.on_gpu and self.precisions[:1] == ("bfloat16",)
+        self._most_columns = sys.maxsize
 
-    def _load(self, X: NDArray[Any], metric: Metric) -> Any:
-        """The points on the device: float32, which holds smaller types as well, or float64."""
-        torch = self.torch
-        of_directions = metric.of_directions
-        dtype = torch.float32 if X.dtype.itemsize <= 4 and not of_directions else torch.float64
-        self._check_room(X, dtype)
-        points = None
-        for start in range(0, len(X), 1 << 16):
-            part = np.asarray(X[start : start + (1 << 16)])
-            if of_directions:
-                # On the host, so that directions have the same bits as everywhere else.
-                part = metric.euclidean_points(part.astype(np.float64))
-            if points is None:
-                shape = (len(X), part.shape[1])
-                points = torch.empty(shape, dtype=dtype, device=self.device)
-            points[start : start + len(part)] = torch.tensor(part, device=self.device)
-        return points
-
-    def _check_room(self, X: NDArray[Any], dtype: Any) -> None:
-        if self.device != "cuda":
-            return
-        free = _free_bytes(self.torch)
-        # The points, and the tables in bfloat16 and float32.
-        needed = X.shape[0] * X.shape[1] * (dtype.itemsize + 6)
-        if needed > 0.8 * free:
-            raise InvalidInputError(
-                f"X of shape {X.shape} must fit on the GPU for backend 'torch': it needs "
-                f"{needed / 2**30:.1f} GiB with its tables and {free / 2**30:.1f} GiB are free; "
-                "use backend='exact' or 'dask'"
-            )
-
+    @clear_errors
     def order(self, start: int, stop: int) -> NeighborOrder:
         """Neighbours of the samples start to stop."""
         if self.scaled is None:
-            return self.full.order(start, stop).found_by("torch")
+            return self.full.order(start, stop).found_by("torch", 0, str(self.points.device))
         level = self.first_level
         found = self._certain(self._first_look(start, stop, level))
         failed = np.flatnonzero(found.lengths < 0)
@@ -144,8 +116,9 @@ class TorchSearch(Search):
         order = self._pack(found, start)
         if len(failed):
             order = replace_rows(order, failed, [self._again(failed + start, level)])
-        return order.found_by("torch", redone_rows=len(failed))
+        return order.found_by("torch", len(failed), str(self.points.device))
 
+    @clear_errors
     def map(self, start: int, stop: int, part: Part, n_threads: int) -> Block:
         """What the samples start to stop contribute; tallies that can are counted on the device.
 
@@ -168,7 +141,7 @@ class TorchSearch(Search):
         found = None
         if len(numbers):
             found = part.of_rows(self._again(numbers, level), numbers, n_threads)
-        report = SearchReport("torch", redone_rows=failed)
+        report = SearchReport("torch", redone_rows=failed, device=str(self.points.device))
         return Block(stop - start, report, counted.parts(numbers, found))
 
     def _rows_on_device(self, start: int, stop: int, level: int) -> Iterator[DeviceRows]:
@@ -202,14 +175,20 @@ class TorchSearch(Search):
 
     def _fused(self) -> FusedLists | None:
         """Candidates of all rows, made when the first is asked for; None where they do not fit."""
-        if self.device != "cuda" or self.scaled is None or self.precisions[0] != "bfloat16":
-            return None
         with self._lock:
-            if self._lists is None:
-                free = _free_bytes(self.torch)
-                if not FusedLists.fit(self.n_samples, self.points.shape[1], self.depth, free):
-                    return None
-                self._lists = FusedLists(self.scaled, self.depth)
+            if self._lists_fit and self._lists is None:
+                free = free_bytes(self.torch, self.device)
+                self._lists_fit = FusedLists.fit(
+                    self.n_samples, self.points.shape[1], self.depth, free
+                )
+            if self._lists_fit and self._lists is None:
+                try:
+                    self._lists = FusedLists(self.scaled, self.depth)  # type: ignore[arg-type]
+                except RuntimeError as error:
+                    if not is_full(error):
+                        raise
+                    # Somebody else took what was free: blocks of products need less.
+                    self._lists_fit = False
             return self._lists
 
     def _learn_from(self, n_failed: int, n_rows: int, level: int) -> None:
@@ -264,8 +243,7 @@ class TorchSearch(Search):
     def _nearest(self, numbers: Any, level: int, count: int, width: int) -> tuple[Any, Any, Any]:
         """(items, squared distances, what all others exceed) of some rows, still on the device."""
         torch = self.torch
-        table = self._level(level)
-        items, beyond = table.candidates(numbers, count, self._columns(table))
+        items, beyond = self._candidates(self._level(level), numbers, count)
         # Padding is nobody; it is found only where there are too few others.
         nobody = items >= self.n_samples
         items = items.clamp(max=self.n_samples - 1)
@@ -275,6 +253,20 @@ class TorchSearch(Search):
         items = items.gather(1, rank[:, :width]).to(torch.int32)
         safe = torch.minimum(beyond, keys[:, width]) if width < keys.shape[1] else beyond
         return items, keys[:, :width].contiguous(), safe
+
+    def _candidates(self, table: Level, numbers: Any, count: int) -> tuple[Any, Any]:
+        """The best of each row; where memory runs out, by fewer columns of scores at a time."""
+        while True:
+            n_columns = self._columns(table)
+            try:
+                return table.candidates(numbers, count, n_columns)
+            except RuntimeError as error:
+                if not is_full(error) or n_columns <= _FEWEST_COLUMNS:
+                    raise
+            # What the failed attempt held is free by now.
+            self._most_columns = n_columns // 2
+            if self.on_gpu:
+                self.torch.cuda.empty_cache()
 
     def _level(self, level: int) -> Level:
         with self._lock:
@@ -286,24 +278,20 @@ class TorchSearch(Search):
     def _columns(self, table: Level) -> int:
         """Columns of scores at a time."""
         room: int = _BYTES_ON_CPU
-        if self.device == "cuda":
+        if self.on_gpu:
             room = min(_BYTES_ON_GPU, int(_SHARE_OF_FREE * self._free))
         fits = room // (_QUERIES * table.bytes_per_score)
-        columns: int = min(table.n_columns, max(1 << 14, fits // 64 * 64))
+        fits = min(fits, self._most_columns) // 64 * 64
+        columns: int = min(table.n_columns, max(_FEWEST_COLUMNS, fits))
         return columns
 
     @cached_property
     def _free(self) -> int:
         """Bytes free when the first table was ready: the scores themselves must not count."""
-        return _free_bytes(self.torch)
-
-    def _full_rows(self, numbers: NDArray[np.intp]) -> NDArray[np.float64]:
-        chosen = self.torch.as_tensor(numbers, device=self.device)
-        rows: NDArray[np.float64] = distances_to_all(self.torch, self.points, chosen).cpu().numpy()
-        return rows
+        return free_bytes(self.torch, self.device)
 
 
-def _free_bytes(torch: Any) -> int:
-    """What can be allocated: free memory and what torch keeps for itself without using it."""
-    kept = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
-    return int(torch.cuda.mem_get_info()[0] + kept)
+def _full_rows(torch: Any, points: Any, numbers: NDArray[np.intp]) -> NDArray[np.float64]:
+    chosen = torch.as_tensor(numbers, device=points.device)
+    rows: NDArray[np.float64] = distances_to_all(torch, points, chosen).cpu().numpy()
+    return rows

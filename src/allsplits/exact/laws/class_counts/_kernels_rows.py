@@ -6,14 +6,14 @@ from allsplits.exact._kernels_votes import add_any, add_wins
 from allsplits.exact.kernel_types import Reach
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def choose_tables(table_of, own_table_of, own, table_ids):
     """table_ids[d]: the table of class d as seen from a query of class `own`."""
     for d in range(len(table_ids)):
         table_ids[d] = own_table_of[d] if d == own else table_of[d]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def is_pure(labels, tied, own, depth, average):
     """Whether all of a row is of class `own`, as far as it matters: then nothing can be lost."""
     for e in range(len(labels)):
@@ -24,7 +24,7 @@ def is_pure(labels, tied, own, depth, average):
     return True
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def set_certain(own, every_class, out):
     """out[component, column or class]: a row of class `own` is always right."""
     for p in range(out.shape[0]):
@@ -33,7 +33,7 @@ def set_certain(own, every_class, out):
                 out[p, c] = 1.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def add_lanes(own, contenders, reach, n_lanes, vote, work, out):
     """out[component, column] += P(`own` loses the vote of k), as far as reach asks.
 
@@ -50,12 +50,12 @@ def add_lanes(own, contenders, reach, n_lanes, vote, work, out):
         for k in range(reach.k_low, reach.k_high + 1):
             for x in range(n_lanes):
                 wins[k, x] = 0.0
-        if not every_class:
-            add_any(own, contenders, reach, n_lanes, work)
-        can_win = Reach(max(reach.v_low, 1), v_high, reach.k_low, reach.k_high)
-        add_wins(
-            target, contenders, can_win, vote.rule.share, vote.quadrature, scale, n_lanes, work
+        asked = Reach(reach.v_low, v_high, reach.k_low, reach.k_high)
+        degree = add_wins(
+            target, contenders, asked, vote.rule.share, vote.quadrature, scale, n_lanes, work
         )
+        if not every_class:
+            add_any(own, contenders, asked, degree, n_lanes, work)
         for c in range(len(ks)):
             if reach.k_low <= ks[c] <= reach.k_high:
                 for first in range(0, n_lanes, n_components):

@@ -69,7 +69,7 @@ def tied_work(n_classes: int, size: int, n_components: int) -> TiedWork:
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def copy_to_lanes(row, n_votes, n_components, first, out):
     """out[votes, first + component] = row[votes · components + component], below n_votes."""
     for b in range(n_votes):
@@ -77,7 +77,7 @@ def copy_to_lanes(row, n_votes, n_components, first, out):
             out[b, first + p] = row[b * n_components + p]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def fill_nodes(d, source, n_votes, members, nodes, row, out):
     """Vote rows of class d, one lane for each (time node, class of the next item, component).
 
@@ -104,7 +104,7 @@ def fill_nodes(d, source, n_votes, members, nodes, row, out):
                 copy_to_lanes(row, n_votes, n_components, (first + e) * n_components, out)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _score_group(own, contenders, members, k_low, draws, vote, work, out):
     """Add what the votes that end in a tie group give to out[component, column or class]."""
     present, most, class_rows = contenders
@@ -139,7 +139,7 @@ def _score_group(own, contenders, members, k_low, draws, vote, work, out):
         add_lanes(own, contenders, reach, n_nodes * width, vote, work.win, out)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def score_tied(rows, start, stop, draws, vote, work, out):
     """out[i, component]: P(right) for each k, or with every_class P(each class) for the only k.
 

@@ -52,14 +52,21 @@ def fill_ranks(labels, component, contenders, draws, counts, table_ids, places):
     rows, most = contenders.rows, contenders.most
     n_ranks, n_components = len(labels), draws.drawn.shape[1]
     for d in contenders.present:
-        place = draws.starts[table_ids[d]] + counts[d]
+        first = draws.starts[table_ids[d]] + counts[d]
+        place = first
         for x in range(n_ranks):
             places[x] = place
             place += labels[x] == d
         for b in range(most[d] + 1):
             column = b * n_components + component
-            for x in range(n_ranks):
-                rows[d, b, x] = draws.lines[places[x], column]
+            if place == first:
+                # The class has no item here: one line for all ranks.
+                value = draws.lines[first, column]
+                for x in range(n_ranks):
+                    rows[d, b, x] = value
+            else:
+                for x in range(n_ranks):
+                    rows[d, b, x] = draws.lines[places[x], column]
     for x in range(n_ranks):
         d = labels[x]
         t = table_ids[d]
@@ -151,7 +158,7 @@ def score_untied(rows, start, stop, draws, vote, win, every, out):
                     add_lanes(own, contenders, reach, n_lanes, vote, win, here)
             first += len(labels)
             n_blocks += 1
-            if n_blocks < 4 or n_blocks % 4 == 0:
+            if first < row_end and (n_blocks < 4 or n_blocks % 4 == 0):
                 copy_lines(contenders, component, draws, counts, table_ids)
                 k_low = finished_votes(contenders, np.int64(1), k_low, k_most, tol, poly)
         for c in range(out.shape[2]):

@@ -118,7 +118,8 @@ class ClassCountsVote:
         the order does not.
         """
         question, options = self.question, self.question.options
-        every_class = question.wants_classes
+        # Of two classes, the other wins where the own does not.
+        every_class = question.wants_classes and question.n_classes > 2
         own = own_rows(order) if numbers is None else numbers
         if kinds is None:
             kinds = query_kinds(question)[own]
@@ -143,6 +144,12 @@ class ClassCountsVote:
             map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=CHEAPER, smallest=4)
         else:
             map_row_ranges(run, len(rows.own), n_threads)
+        if not every_class:
+            # One less what is lost: roundings may pass the ends, and nobody votes for no class.
+            np.clip(out, 0, 1, out=out)
+            out[self.pools.own[kinds, rows.own] == 0] = 0
+        if question.wants_classes and not every_class:
+            out = np.where(rows.own[:, None, None] == np.arange(2), out, 1 - out)
         if question.vote == "majority" and self.pools.trains.sum(axis=2).min() <= self.k_most:
             for kind in np.unique(kinds):
                 at = np.flatnonzero(kinds == kind)

@@ -47,7 +47,7 @@ class VoteWork(NamedTuple):
     wins: Floats
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _times_capped(poly, degree, counts_row, v, y, limit, temp):
     """Multiply poly by F_d, truncated at `limit`; return the new degree."""
     top = min(v, limit) if y > 0.0 else min(v - 1, limit)
@@ -65,7 +65,7 @@ def _times_capped(poly, degree, counts_row, v, y, limit, temp):
     return new_degree
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def fill_wins(n_own, n_rivals, j, k_range, share, ways, work):
     """wins[k] = P(a class with n_own items wins | uniform k-subset of the prefix of j)."""
     items, after = work.rivals.items, work.rivals.after
@@ -122,7 +122,7 @@ def fill_wins(n_own, n_rivals, j, k_range, share, ways, work):
         wins[k] /= table[j, k]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _meet(labels, position, end, met, n_present):
     """Count a tie group; returns how many classes were met, and whether it holds several."""
     mixed = False
@@ -136,7 +136,7 @@ def _meet(labels, position, end, met, n_present):
     return n_present, mixed
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _add_prefix(own, j, met, n_present, votes, work, out):
     """Add what the prefix of length j is worth to the columns, or to the classes of column 0."""
     rule, columns, ways = votes
@@ -175,7 +175,7 @@ def start_row(met):
         met.prefix[c], met.group[c] = 0, 0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def score_untied(rows, start, stop, votes, met, work, out):
     """P(right) of each row for each column, or, with every_class, P(each class) for column 0.
 
@@ -195,7 +195,7 @@ def score_untied(rows, start, stop, votes, met, work, out):
                 _add_prefix(rows.own[i], j, met, n_present, votes, work, out[i])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def score_tied(rows, start, stop, votes, met, work, tied_work, out):
     """As `score_untied`, averaged over the orders of tie groups.
 

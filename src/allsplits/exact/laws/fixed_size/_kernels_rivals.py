@@ -54,7 +54,7 @@ def new_rivals(n_classes: int) -> Rivals:
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def gather_rivals(target, met, n_present, rivals):
     """Items of the other classes in the prefix, and in the tie group; returns how many classes."""
     n = np.int64(0)
@@ -68,7 +68,7 @@ def gather_rivals(target, met, n_present, rivals):
     return n
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def quadrature_order(items, n_rivals, v, k_high, share):
     """Nodes needed: r tied rivals give a polynomial of degree r in y."""
     if not share:
@@ -80,7 +80,7 @@ def quadrature_order(items, n_rivals, v, k_high, share):
     return min(able, (k_high - v) // v) // 2 + 1
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def is_free(items, v, y):
     """Whether no number of votes of a rival with so many items is too large."""
     return items < v or (items == v and y == 1.0)

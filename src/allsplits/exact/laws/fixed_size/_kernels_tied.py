@@ -67,7 +67,7 @@ def new_tied_work(n_classes: int, n_columns: int, size: int) -> TiedWork:
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def times_capped_pair(poly, temp, rows, group_rows, lines, most, v, y):
     """Multiply poly[u, i] (u voters from the prefix, i from the group) by a class's two lines.
 
@@ -78,20 +78,23 @@ def times_capped_pair(poly, temp, rows, group_rows, lines, most, v, y):
     of_prefix, of_group, limit = most
     for u in range(limit + 1):
         for i in range(limit + 1 - u):
-            total = 0.0
-            for b in range(min(u, of_prefix, v) + 1):
-                for beta in range(min(i, of_group, v - b) + 1):
-                    factor = rows[line, b] * group_rows[group_line, beta]
-                    if b + beta == v:
-                        factor *= y
-                    total += factor * poly[u - b, i - beta]
-            temp[u, i] = total
+            temp[u, i] = 0.0
+        for b in range(min(u, of_prefix, v) + 1):
+            before = poly[u - b]
+            for beta in range(min(limit - u, of_group, v - b) + 1):
+                factor = rows[line, b] * group_rows[group_line, beta]
+                if b + beta == v:
+                    factor *= y
+                # Sums side by side, not one after the other: this is vectorised.
+                part = temp[u, beta : limit + 1 - u]
+                for i in range(len(part)):
+                    part[i] += factor * before[i]
     for u in range(limit + 1):
         for i in range(limit + 1 - u):
             poly[u, i] = temp[u, i]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
     """work.poly[u, i]: ways of the rivals to have u voters from the prefix and i from the group."""
     items, tied, after = work.rivals
@@ -115,7 +118,7 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
             times_capped_pair(poly, work.temp, table, group_rows, (items[d], 0), most, v, y_d)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
     """Add P(a class wins a vote that ends in the group) to work.added[column]."""
     table, sums, row, poly = ways.table, work.sums, work.group_rows[0], work.poly
@@ -144,7 +147,7 @@ def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
                     added[c] += scale * table[n_own, v - beta] * row[beta] * total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _weigh_votes(s, g, columns, table, work):
     """Fill active and omegas for the group of g items that follows s; which votes end in it."""
     k_max = table.shape[1] - 1
@@ -165,7 +168,7 @@ def _weigh_votes(s, g, columns, table, work):
     return _Ending(k_low, k_high, phi)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def add_mixed_group(own, place, met, votes, work, out):
     """Add the prefixes that end inside a tie group.
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from allsplits._threads import thread_count
 from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows, in_fractions
-from allsplits.exact.effort import is_long, majority_seconds
+from allsplits.exact.effort import is_long, majority_seconds, right_seconds
 from allsplits.exact.laws.fixed_size.circle import circle_vote
 from allsplits.exact.laws.fixed_size.fractions import exact_ranked, exact_right
 from allsplits.exact.laws.fixed_size.majority import CHEAPER, MajorityVote, VoteTable
@@ -87,8 +87,11 @@ def _votes(question: Question, prefixes: Prefixes, vote: TwoClassVote | Majority
 
 def _announced(question: Question, vote: MajorityVote, solver: Solver) -> Solver:
     """The solver with an estimate of its work, or with a look at its first rows."""
-    k = int(vote.prefixes.ks.max())
-    seconds = majority_seconds(question.n_questions, vote.prefixes.depth, question.n_classes, k)
+    k, depth = int(vote.prefixes.ks.max()), vote.prefixes.depth
+    if question.wants_classes:
+        seconds = majority_seconds(question.n_questions, depth, question.n_classes, k)
+    else:
+        seconds = right_seconds(question.n_questions, depth, int(question.class_sizes.max()), k)
     if not is_long(seconds, thread_count(question.options.n_jobs)):
         vote.rows_in_all, vote.first_row = question.n_questions, question.asked.start
     return solver._replace(seconds=seconds, cheaper=CHEAPER)
