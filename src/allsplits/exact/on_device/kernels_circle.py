@@ -310,9 +310,9 @@ def values_on_circle(torch: Any, rows: VoteRows, tables: VoteTables) -> Any:
     with torch.cuda.device(out.device):
         _vote_kernel[(len(rows.targets),)](
             rows.labels, rows.labels.stride(0), rows.numbers, rows.targets, rows.own,
-            tables.kind_of, tables.own_kind_of, tables.sums, tables.rows, tables.fewest, tables.turned,
-            tables.k_low, tables.nodes, tables.node_weights, out, first, last, depth, tables.n_kinds,
-            votes,
+            tables.kind_of, tables.own_kind_of, tables.sums, tables.rows, tables.fewest,
+            tables.turned, tables.k_low, tables.nodes, tables.node_weights, out, first, last,
+            depth, tables.n_kinds, votes,
             NEXT=tables.next_is_drawn, SHARE=tables.share,
             ITEMS=triton.next_power_of_2(depth), POINTS=points, num_warps=1,
         )  # fmt: skip
