@@ -11,7 +11,7 @@ from sklearn.model_selection import (
     ShuffleSplit,
     TimeSeriesSplit,
 )
-from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -153,7 +153,7 @@ def test_a_pipeline_has_no_fixed_distances(function):
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize(
     "estimator",
-    [RandomForestClassifier(), RadiusNeighborsClassifier(), KNeighborsClassifier, None, "knn"],
+    [RandomForestClassifier(), NearestNeighbors(), KNeighborsClassifier, None, "knn"],
     ids=lambda estimator: getattr(estimator, "__name__", str(estimator)),
 )
 def test_other_estimators(function, estimator):

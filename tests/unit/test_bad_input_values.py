@@ -266,9 +266,10 @@ def test_a_pair_without_a_formula_is_named_in_the_words_of_its_user():
         "cv (Bootstrap)",
         "KNeighborsRegressor with weights='distance'",
         "KFold",
-        "recall@R",
+        "keep cv for a KNeighborsRegressor with weights='uniform'",
     ):
         assert words in message
+    assert "recall@R" not in message
     assert len(message) < 400
     assert "law" not in message
 

@@ -89,8 +89,10 @@ _AS_VOTE = {
     "within": "a RadiusNeighborsClassifier",
     "mean within": "a RadiusNeighborsRegressor",
 }
-#: What is asked of a vote beside who wins: errors do not offer it instead.
-_OF_VOTES = ("ballot", "bias")
+#: What is asked of a vote beside who wins, and other estimators: errors do not offer it instead.
+_OF_VOTES = ("ballot", "bias", "within", "mean within")
+#: What regressors predict: of classes they have none.
+_MEANS = ("mean", "weighted mean", "bias", "mean within")
 
 
 def solver_for(question: Question) -> Solver:
@@ -99,12 +101,15 @@ def solver_for(question: Question) -> Solver:
     if (law, vote) not in SUPPORTED:
         other_cv = [_AS_CV[kind] for kind, known in SUPPORTED if known == vote]
         other_votes = [
-            _AS_VOTE[known] for kind, known in SUPPORTED if kind == law and known not in _OF_VOTES
+            _AS_VOTE[known]
+            for kind, known in SUPPORTED
+            if kind == law and known not in _OF_VOTES and (known in _MEANS) == (vote in _MEANS)
         ]
+        keep = f"; or keep cv for {', '.join(other_votes)}" if other_votes else ""
+        replay = "" if question.within else f" {REPLAY_INSTEAD}"
         raise UnsupportedError(
             f"cv ({_AS_CV[law]}) has no exact average for {_AS_VOTE[vote]}. Pass as cv "
-            f"{', '.join(other_cv)}; or keep cv for {', '.join(other_votes)}."
-            f"{'' if question.within else f' {REPLAY_INSTEAD}'}"
+            f"{', '.join(other_cv)}{keep}.{replay}"
         )
     module, _, name = SUPPORTED[law, vote].partition(":")
     solver: Solver = getattr(import_module(f"allsplits.exact.{module}"), name)(question)

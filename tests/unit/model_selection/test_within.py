@@ -6,7 +6,10 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
+from sklearn.metrics import pairwise_distances
 from sklearn.model_selection import KFold, LeaveOneOut, LeavePOut, StratifiedKFold
 from sklearn.neighbors import (
     KNeighborsClassifier,
@@ -169,6 +172,18 @@ def test_units_rows_threads_and_given_orders_do_not_matter(cv):
     if not isinstance(cv, StratifiedKFold):
         turned = evaluate(model, X[order], y[order], cv=cv, scoring=scoring)
         assert turned.score == pytest.approx(found.score, abs=1e-12)
+
+
+def test_all_kinds_of_points():
+    """Sparse rows, single precision and distances have the neighbours of the array."""
+    X = np.random.default_rng(0).integers(4, size=(90, 5)).astype(float)
+    y = np.arange(90) % 3
+    plain = evaluate(RadiusNeighborsClassifier(2.5, outlier_label=0), X, y, cv=KFold(3))
+    for points in (csr_matrix(X), X.astype(np.float32), pd.DataFrame(X, index=range(90, 180))):
+        found = evaluate(RadiusNeighborsClassifier(2.5, outlier_label=0), points, y, cv=KFold(3))
+        assert found.score == plain.score
+    model = RadiusNeighborsClassifier(2.5, metric="precomputed", outlier_label=0)
+    assert evaluate(model, pairwise_distances(X), y, cv=KFold(3)).score == plain.score
 
 
 def test_everybody_within_is_the_vote_of_all():
