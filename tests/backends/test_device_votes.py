@@ -38,7 +38,12 @@ def made(n, n_classes, seed=0, n_features=8):
     return rng.standard_normal((n_classes, n_features))[y] + rng.standard_normal((n, n_features)), y
 
 
-def assert_same(found, expected):
+def assert_same_curves(X, y, ks, cv):
+    """The curve of the device is that of the host."""
+    found, expected = (
+        validation_curve(KNeighborsClassifier(), X, y, n_neighbors=ks, cv=cv, backend=backend)
+        for backend in ("torch", "exact")
+    )
     bound = found.error_bound + expected.error_bound
     assert np.all(np.abs(np.subtract(found.scores, expected.scores)) <= bound)
     assert np.all(np.abs(np.subtract(found.scores, expected.scores)) <= 1e-13)
@@ -62,14 +67,7 @@ def test_curves(name, n_classes, k_most, counted):
     y = y if name != "stratified" else y % min(n_classes, 12)
     # In no order: the smallest k that a prefix is asked about is not that of the first column.
     ks = np.random.default_rng(1).permutation(np.arange(1, k_most + 1))
-
-    def curve(backend):
-        cv = CURVES[name](len(X))
-        return validation_curve(
-            KNeighborsClassifier(), X, y, n_neighbors=ks, cv=cv, backend=backend
-        )
-
-    assert_same(curve("torch"), curve("exact"))
+    assert_same_curves(X, y, ks, CURVES[name](len(X)))
     if k_most > 1:
         assert sum(given for given, _ in counted) == len(X)
         assert sum(left for _, left in counted) == 0
@@ -116,39 +114,18 @@ def test_fractions(cv, label_ties, counted):
 def test_contradicting_duplicates_are_left_to_the_host(counted):
     X, y = made(600, 5)
     X[1:40:2] = X[0:40:2]
-
-    def curve(backend):
-        return validation_curve(
-            KNeighborsClassifier(), X, y, n_neighbors=range(1, 9), cv=FixedSize(450),
-            backend=backend,
-        )  # fmt: skip
-
-    assert_same(curve("torch"), curve("exact"))
+    assert_same_curves(X, y, range(1, 9), FixedSize(450))
     assert 0 < sum(left for _, left in counted) < 600
 
 
 def test_data_with_nothing_but_ties(counted):
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (9000, 3)).astype(float), rng.integers(0, 4, 9000)
-
-    def curve(backend):
-        return validation_curve(
-            KNeighborsClassifier(), X, y, n_neighbors=range(1, 4), cv=FixedSize(7000),
-            backend=backend,
-        )  # fmt: skip
-
-    assert_same(curve("torch"), curve("exact"))
+    assert_same_curves(X, y, range(1, 4), FixedSize(7000))
 
 
 def test_scales_over_thirty_decades_and_the_fused_search(counted):
     X, y = made(40_001, 30, n_features=16)
     X = X * 1e-15
-
-    def curve(backend):
-        return validation_curve(
-            KNeighborsClassifier(), X, y, n_neighbors=range(1, 26), cv=FixedSize(32_000),
-            backend=backend,
-        )  # fmt: skip
-
-    assert_same(curve("torch"), curve("exact"))
+    assert_same_curves(X, y, range(1, 26), FixedSize(32_000))
     assert sum(given for given, _ in counted) == len(X)
