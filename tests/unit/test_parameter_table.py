@@ -5,7 +5,8 @@ import inspect
 import pytest
 
 import allsplits
-from allsplits._validation import _CONSTRAINTS, check_parameters
+from allsplits._validation import check_parameters
+from allsplits._validation.values import _CONSTRAINTS
 from allsplits.active._utility import UTILITIES
 from allsplits.boosting._boost import RULES
 from unit.refused import refused
