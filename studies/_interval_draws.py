@@ -27,6 +27,7 @@ from _interval_data import KINDS, is_regression
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import FixedSize, validation_curve
+from allsplits.model_selection._column_moves import column_moves
 
 KS, SHARES = (1, 3, 5, 15, 39), (0.5, 0.8, 0.95)
 #: Data sets by their number of samples.
@@ -104,7 +105,7 @@ def _of_one(part: Part, ks: Sequence[int], run: int) -> tuple:
     model = KNeighborsRegressor() if is_regression(part.kind) else KNeighborsClassifier()
     X, y = KINDS[part.kind](part.n, rng)
     curve = validation_curve(model, X, y, n_neighbors=ks, cv=FixedSize(part.share), n_jobs=1)
-    moves = curve.task.moves(curve.columns, keep=True)
+    moves = column_moves(curve.task, curve.columns, keep=True)
     gaps = [one.less(two) for one, two in zip(moves, [*moves[1:], moves[0]], strict=True)]
     found: list = []
     for some in (moves, gaps):

@@ -194,8 +194,11 @@ class Curve:
                 "interval needs a curve that was computed here: one that was put together from "
                 "parts does not know its samples"
             )
+        # Asked of the task, which makes curves: imported when it is needed.
+        from allsplits.model_selection._column_moves import column_moves
+
         new = [place for place in places if place not in self._known_moves]
-        found = self.task.moves([self.columns[place] for place in new]) if new else []
+        found = column_moves(self.task, [self.columns[place] for place in new]) if new else []
         self._known_moves.update(zip(new, found, strict=True))
         return self._known_moves
 

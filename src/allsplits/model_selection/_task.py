@@ -43,13 +43,11 @@ from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._error_parts import ErrorParts, parts_of
 from allsplits.model_selection._estimator import VoteSettings, read_estimator, read_weights
 from allsplits.model_selection._evaluation import Evaluation
-from allsplits.model_selection._moves import Moves, SampleScores
 from allsplits.model_selection._scoring import Scoring, plain_score, read_scores
 from allsplits.model_selection._several_scores import (
     check_equal_votes,
     curve_of_all,
     evaluate_all,
-    score_columns,
 )
 from allsplits.model_selection._strata import read_strata, refuse_strata
 from allsplits.model_selection._test_set import TestSet, check_both_given, check_outside_backend
@@ -346,56 +344,6 @@ class Task:
     def inexact(self) -> Task:
         """The same task without Fractions."""
         return replace(self, options=replace(self.options, exact=False))
-
-    def moves(self, columns: Sequence[Column], *, keep: bool = False) -> list[Moves]:
-        """What each sample (or group) moves the score of each column by.
-
-        With `keep` what they change in each other's rows is kept, for comparisons.
-        Columns that share a law (a curve over k) share the passes, all share the search.
-        """
-        if self.settings.radius is not None:
-            raise UnsupportedError(
-                "interval is not known along a curve of votes within a radius: evaluate has it for "
-                "one radius"
-            )
-        self.neighbors.expect()
-        found: dict[int, Moves] = {}
-        for law in dict.fromkeys(column.law for column in columns):
-            places = [c for c, column in enumerate(columns) if column.law == law]
-            found.update(
-                zip(places, self._moves_of_law([columns[c] for c in places], keep), strict=True)
-            )
-        return [found[c] for c in range(len(columns))]
-
-    def _moves_of_law(self, columns: list[Column], keep: bool) -> list[Moves]:
-        # Loaded when it is asked for: a first evaluation does without.
-        from allsplits.exact.leaving_out import scores_without_one
-
-        if not self.scoring.is_plain and self.scoring.retrieval is None:
-            return [self._moves_of_votes(column) for column in columns]
-        question = self.ask(columns)
-        [answer] = solve(self.neighbors, replace(question, want_rows=True))
-        if answer.sample_scores is None or answer.sample_weight is None:
-            raise AssertionError("sample scores were asked for")
-        without = None
-        if self.scoring.is_plain:
-            inexact = replace(question, options=replace(self.options, exact=False))
-            without = scores_without_one(self.neighbors, inexact, keep=keep)
-        return [
-            SampleScores.of(
-                float(answer.scores[c]), answer.sample_scores[:, c], answer.sample_weight,
-                y=self.asked.y, law=column.law, scoring=self.scoring.name,
-            ).moves(without, c)
-            for c, column in enumerate(columns)
-        ]  # fmt: skip
-
-    def _moves_of_votes(self, column: Column) -> Moves:
-        """By sample scores alone: a score of votes is not known without a sample."""
-        [[found]] = score_columns(self, [column], [self.scoring])
-        return SampleScores.of(
-            found.score, found.sample_scores, found.sample_weight, y=self.y, law=column.law,
-            scoring=self.scoring.name,
-        ).moves(None)  # fmt: skip
 
     def unbiased_variance(self, *, n_cuts: int, seed: int) -> UnbiasedVariance:
         """The unbiased variance of the score, where there is one."""
