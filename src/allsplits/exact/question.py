@@ -239,17 +239,13 @@ def sample_weights(question: Question) -> Floats:
     return weights[question.own_codes]
 
 
-#: Neighbours that are not worth a way of their own.
-_FEW = 2048
-
-
 def tie_runs(
     indptr: NDArray[np.int64], tied: NDArray[np.bool_], average: bool, start: int, stop: int
 ) -> Iterator[tuple[int, int, bool]]:
     """Consecutive rows from start to stop that have ties to average over, or have none.
 
-    Yields (first, last, has ties); without ties the votes take a shorter way. A few rows without
-    go with the others: that way need not be compiled for them.
+    Yields (first, last, has ties); without ties the votes take a shorter way. Which way a row takes
+    depends on nothing but the row, so that blocks and threads do not change a bit.
     """
     has_ties = np.zeros(stop - start, dtype=bool)
     if average:
@@ -258,8 +254,6 @@ def tie_runs(
         filled = np.diff(indptr[start : stop + 1]) > 0
         if filled.any():
             has_ties[filled] = np.logical_or.reduceat(tied[low:high], heads[filled])
-        short = np.diff(indptr[start : stop + 1])[~has_ties].sum() <= _FEW
-        has_ties |= short and bool(tied.any())
     cuts = [0, *(np.flatnonzero(np.diff(has_ties)) + 1).tolist(), stop - start]
     for first, last in pairwise(cuts):
         if first < last:

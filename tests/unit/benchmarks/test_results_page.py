@@ -127,8 +127,8 @@ def test_growth_shows_exponents(monkeypatch):
     monkeypatch.setattr(growth, "times", lambda case: (case.n**2 * 1e-6, case.n * 1e-3))
     cases = [growth.Case(n=n) for n in (100, 200, 1000)]
     lines = list(growth.growth("n", cases))
-    assert [line[6] for line in lines] == ["", "2.00", "2.00"]
-    assert [line[8] for line in lines] == ["", "1.00", "1.00"]
+    assert [line[7] for line in lines] == ["", "2.00", "2.00"]
+    assert [line[9] for line in lines] == ["", "1.00", "1.00"]
     assert all(len(line) == len(growth.HEADINGS) for line in lines)
 
 
