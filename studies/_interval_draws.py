@@ -7,8 +7,8 @@ or machines, and their files put together in one folder.
 
 ``python studies/_interval_draws.py folder`` draws what the folder does not have; ``--jobs 14`` by
 as many processes, ``--minutes 8`` begins nothing new after that time, ``--n 60 200`` draws data
-sets of these sizes alone, and ``--estimate`` only says how long all of it takes. It needs
-ALLSPLITS_DATA, the folder of mnist_70000.npz.
+sets of these sizes alone, ``--first 1200`` those from this number on, and ``--estimate`` only says
+how long all of it takes. It needs ALLSPLITS_DATA, the folder of mnist_70000.npz.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ from allsplits import FixedSize, validation_curve
 from allsplits.model_selection._column_moves import column_moves
 
 KS, SHARES = (1, 3, 5, 15, 39), (0.5, 0.8, 0.95)
-#: Data sets by their number of samples.
-RUNS = {60: 1200, 200: 1200, 1000: 400}
+#: Data sets by their number of samples: the first ones are for the choice of the rule, which the
+#: others judge.
+CHOSEN_ON = {60: 1200, 200: 1200, 1000: 400}
+RUNS = {60: 3200, 200: 3200, 1000: 1600}
 #: Data sets in one file.
 AT_ONCE = 50
 
@@ -128,9 +130,9 @@ def read(kind: str, n: int, share: float, folder: Path) -> Drawn | None:
     return Drawn(parts[0].ks, *joined)
 
 
-def parts_of(n: int) -> list[Part]:
-    """The data sets of this size; those of all kinds come early."""
-    firsts = range(0, RUNS[n], AT_ONCE)
+def parts_of(n: int, first: int) -> list[Part]:
+    """The data sets of this size from this number on; those of all kinds come early."""
+    firsts = range(first, RUNS[n], AT_ONCE)
     return [Part(kind, n, share, first) for first, kind, share in product(firsts, KINDS, SHARES)]
 
 
@@ -148,13 +150,13 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=np.inf)
     parser.add_argument("--n", type=int, nargs="+", default=list(RUNS), choices=list(RUNS))
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--estimate", action="store_true")
     given = parser.parse_args()
     end = time.monotonic() + 60 * given.minutes
     given.folder.mkdir(parents=True, exist_ok=True)
-    parts = [
-        part for n in given.n for part in parts_of(n) if not part.stored(given.folder).exists()
-    ]
+    every = [part for n in given.n for part in parts_of(n, given.first)]
+    parts = [part for part in every if not part.stored(given.folder).exists()]
     # What is compiled here need not be compiled by each process.
     cost = {part: seconds(part._replace(first=0)) for part in {p._replace(first=0) for p in parts}}
     total = AT_ONCE * sum(cost[part._replace(first=0)] for part in parts)
