@@ -69,6 +69,10 @@ class Drawn(NamedTuple):
     sample_scores4_of_gap: np.ndarray
     counted_twice_of_gap: np.ndarray
 
+    def before(self, end: int) -> Drawn:
+        """The data sets with numbers below."""
+        return Drawn(self.ks, *(values[self.runs < end] for values in self[1:]))
+
 
 class Part(NamedTuple):
     """Some data sets of one kind, n and share in training."""
@@ -117,14 +121,14 @@ def _of_one(part: Part, ks: Sequence[int], run: int) -> tuple:
     return (curve.scores, *(np.asarray(sums, dtype=np.float32) for sums in found))
 
 
-def read(kind: str, n: int, share: float, folder: Path) -> Drawn | None:
-    """All that the folder has, in the order of the data sets; None if it has nothing."""
+def read(kind: str, n: int, share: float, folder: Path) -> Drawn:
+    """All that the folder has, in the order of the data sets."""
     parts = []
     for path in folder.glob(f"{Part(kind, n, share).name}-*.npz"):
         with np.load(path) as found:
             parts.append(Drawn(**{field: found[field] for field in Drawn._fields}))
     if not parts:
-        return None
+        raise FileNotFoundError(f"{folder} has no data sets of {kind}, n = {n}, {share:.0%}")
     parts.sort(key=lambda part: part.runs[0])
     joined = [np.concatenate(some) for some in list(zip(*parts, strict=True))[1:]]
     return Drawn(parts[0].ks, *joined)
