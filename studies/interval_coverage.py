@@ -27,10 +27,11 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from _interval_data import KINDS, is_regression
-from _interval_draws import CHOSEN_ON, RUNS, SHARES, Drawn, read
+from _interval_draws import CHOSEN_ON, JUDGED_FROM, RUNS, SHARES, Drawn, read
 from _interval_page import (
     CONFIDENCE,
     CUTS,
+    INDEPENDENT_MOONS,
     MOONS,
     SMALL_RUNS,
     SMALL_SHARE,
@@ -169,13 +170,13 @@ def read_all(folder: Path) -> dict[tuple[str, int, float], Drawn]:
 
 def _end(drawn: Drawn, n: int) -> int:
     """The first number of a data set that is missing."""
-    missing = np.setdiff1d(np.arange(CHOSEN_ON[n], RUNS[n]), drawn.runs)
+    missing = np.setdiff1d(np.arange(JUDGED_FROM[n], RUNS[n]), drawn.runs)
     return int(missing[0]) if len(missing) else RUNS[n]
 
 
 def measure(kind: str, n: int, share: float, drawn: Drawn) -> list[Cell]:
-    """The cells of all k, from the data sets that had no part in the choice."""
-    runs = np.flatnonzero(drawn.runs >= CHOSEN_ON[n])
+    """The cells of all k, from the data sets that judge."""
+    runs = np.flatnonzero(drawn.runs >= JUDGED_FROM[n])
     cells = []
     for c, k in enumerate(drawn.ks.tolist()):
         score, gap = (
@@ -187,10 +188,10 @@ def measure(kind: str, n: int, share: float, drawn: Drawn) -> list[Cell]:
 
 
 def try_out(kind: str, n: int, share: float, drawn: Drawn) -> list[dict[str, Tried]]:
-    """All rules, on the data sets of the choice."""
-    runs = np.flatnonzero(drawn.runs < CHOSEN_ON[n])
-    if kind == MOONS or not len(runs):
+    """All rules, on the data sets of the choice, in which moons of either kind have no part."""
+    if kind in (MOONS, INDEPENDENT_MOONS):
         return []
+    runs = np.flatnonzero(drawn.runs < CHOSEN_ON[n])
     found = []
     for c in range(len(drawn.ks)):
         both = [Column.of(kind, n, share, drawn, c, of_gap=of_gap) for of_gap in (False, True)]
