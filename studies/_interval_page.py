@@ -222,8 +222,9 @@ count of the classes. This was settled before anything was drawn, and no cell wa
 The truth and the true spread are those of all data sets of a cell ({min(every)} to
 {max(every)}); the ideal width is ± 1.96 true standard deviations of the score.
 
-The first data sets of every cell ({listed(CHOSEN_ON)}) were there for the choice of the rule. When
-it was settled others were drawn, with seeds of their own, the same number for all cells of an n:
+The first data sets of every cell ({listed(CHOSEN_ON)}) were there for the choice of the rule.
+Others were drawn with seeds of their own and looked at when it was settled, as many as time allowed
+and the same number for all cells of an n:
 {listed(new)}. Cells of these n are judged by the new ones alone. For n = 1000, where one data set
 of all kinds takes seven seconds of a processor, none were drawn again: these cells are judged by
 data sets that had a part in the choice (without them the same rule would have been chosen). A share
@@ -311,8 +312,10 @@ below {LEAST} and above {MOST}, and the mean width; then the same for difference
 {page_of_choice(tried)}
 
 **Nine tenths; parts and m/k** was taken, with the sample scores as its lower end: it has no number
-of its own to be tuned, and no other rule of this width has fewer cells outside. Differences follow
-the same rule.
+of its own to be tuned, and no other rule of this width has fewer cells outside. Its variants differ
+little, and were not taken: n/k or n/(k + 1) neighbourhoods, the squares of the parts, a lower end
+that is less where the sample scores exceed the jackknife, a logarithmic scale of errors.
+Differences follow the same rule.
 
 What was tried before on other draws, and given up: a fixed mixture of both variances (2/5 of the
 jackknife: differences 1.49 times as wide as the ideal), and to take off as well what two samples
