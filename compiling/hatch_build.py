@@ -50,7 +50,11 @@ class CompiledKernels(BuildHookInterface):
         self.app.display_info("Compiling the kernels of the usual calls: about a minute")
         program = Path(self.root, "compiling", "first_calls.py")
         command = [sys.executable, str(program), self._folder]
-        environment = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
+        # pip names the packages of the build there, too
+        places = [str(source), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = {
+            **os.environ, "PYTHONPATH": os.pathsep.join(places), "PYTHONDONTWRITEBYTECODE": "1",
+        }  # fmt: skip
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         if done.returncode:
             self.app.display_warning(f"Built without compiled kernels: {done.stderr}")
