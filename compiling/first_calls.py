@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.model_selection import KFold, LeaveOneOut
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier
 
 import allsplits
 from allsplits._kernel_cache import ship_kernels
@@ -74,7 +74,8 @@ def main(folder: Path) -> None:
     processes = [
         subprocess.Popen([*command, str(share)], env=environment) for share in range(len(SHARES))
     ]
-    if any([process.wait() for process in processes]):
+    codes = [process.wait() for process in processes]
+    if any(codes):
         raise SystemExit("the first calls failed")
 
 

@@ -1,9 +1,9 @@
 """What hatchling does beside copying files: wheels get compiled kernels.
 
-The wheel is then one for this Python and platform, and says so in its name. The environment variable
-`ALLSPLITS_COMPILE=0` builds the wheel for all, without compiled kernels; so does a build where the
-first calls fail, and says so. An editable installation has them in the source folder: they are used
-until a file of kernels is changed.
+The wheel is then one for this Python and platform, and says so in its name. With
+`ALLSPLITS_COMPILE=0` in the environment the wheel for all is built, without compiled kernels; so it
+is where the first calls fail, and a warning says why. An editable installation has them in the
+source folder: they are used until a file of kernels is changed.
 """
 
 import os

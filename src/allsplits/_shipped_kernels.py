@@ -8,8 +8,8 @@ last ten years, not for the one that builds, and is used only where all of this 
 - this processor can do whatever the code was allowed to use;
 - the file is whole.
 
-Else the kernel is compiled here, as if nothing had come. The folder is never written to; whoever can
-could as well change the package beside it, which is why its files are trusted like code.
+Else the kernel is compiled here, as if nothing had come. The folder is never written to. Whoever
+can write there could as well change the package around it: its files are trusted like code.
 """
 
 import hashlib
@@ -67,7 +67,8 @@ class KernelFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
 
     def flush(self) -> None:
         """Remove what was saved, under whichever key."""
-        for file in Path(self._cache_path).glob(self._data_name_pattern.format(number="*")):
+        pattern = self._data_name_pattern.replace("{number:d}", "*")
+        for file in Path(self._cache_path).glob(pattern):
             file.unlink(missing_ok=True)
 
     def _path(self, key: Any) -> Path:
