@@ -20,7 +20,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import allsplits
 from allsplits._kernel_cache import ship_kernels
-from allsplits._shipped_kernels import shipped_target
+from allsplits._kernel_files import shipped_target
 
 #: Rows, features and classes of samples without ties, and of samples on a grid.
 _UNTIED = ((300, 8, 2), (1100, 16, 7))

@@ -4,7 +4,7 @@ numba keeps them beside the sources or in the user's cache folder, gives up with
 neither can be written, and trusts whatever it finds there. Kernels of this package are kept by a
 `KernelCache` instead, which differs in six ways:
 
-- what came compiled with the installation is used where it fits (`_shipped_kernels`);
+- what came compiled with the installation is used where it fits (`_kernel_files`);
 - without a place beside the sources and in the home there is a folder in the temporary directory
   that only its user can open, and failing that no cache at all: the kernels work all the same;
 - a folder that somebody else could have filled is never read: its files are code that would be run;
@@ -27,7 +27,7 @@ from typing import Any
 from numba.core import caching, dispatcher
 
 import allsplits._compile_notice  # noqa: F401 - kernels that are not kept yet are compiled
-from allsplits._shipped_kernels import KernelFiles, ShippingCache, kernel_stamp, load_shipped
+from allsplits._kernel_files import KernelFiles, ShippingCache, kernel_stamp, load_shipped
 
 _dispatchers: Any = dispatcher.Dispatcher
 _enable_caching = _dispatchers.enable_caching

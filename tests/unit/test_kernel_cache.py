@@ -17,9 +17,9 @@ from numba.core.codegen import JITCPUCodegen
 from numba.core.registry import cpu_target
 
 import allsplits
-from allsplits import _shipped_kernels
+from allsplits import _kernel_files
 from allsplits._kernel_cache import only_ours_to_write
-from allsplits._shipped_kernels import KernelFiles, load_shipped, shipped_target
+from allsplits._kernel_files import KernelFiles, load_shipped, shipped_target
 from allsplits.orders.kernels import mirror_rows
 
 SOURCE = Path(allsplits.__file__).parent
@@ -302,19 +302,19 @@ def test_shipped_kernels_need_no_place_of_their_own(installed, compiled):
 def is_found(compiled, tmp_path, monkeypatch):
     """Whether the shipped kernel is found, by this process."""
     folder = shutil.copytree(compiled, tmp_path / "compiled")
-    monkeypatch.setattr(_shipped_kernels, "_FOLDER", folder)
+    monkeypatch.setattr(_kernel_files, "_FOLDER", folder)
     table = types.Array(types.float64, 2, "C")
     context = cpu_target.target_context
 
     def found():
-        _shipped_kernels.kernel_stamp.cache_clear()
+        _kernel_files.kernel_stamp.cache_clear()
         code = load_shipped(mirror_rows.py_func, (types.int64, types.int64, table), context)
         return code is not None
 
     assert found()
     yield found
     monkeypatch.undo()
-    _shipped_kernels.kernel_stamp.cache_clear()
+    _kernel_files.kernel_stamp.cache_clear()
 
 
 @pytest.mark.parametrize("feature", FEATURES)
@@ -339,11 +339,11 @@ def test_shipped_kernels_of_another_make_are_not_used(is_found, installed, monke
             now.setattr(package, "__version__", "9.9")
             assert not is_found()
     with monkeypatch.context() as now:
-        now.setattr(_shipped_kernels, "EXTENSION_SUFFIXES", [".cpython-399.so"])
+        now.setattr(_kernel_files, "EXTENSION_SUFFIXES", [".cpython-399.so"])
         assert not is_found()
     assert is_found()
     package = installed / "site" / "allsplits"
-    monkeypatch.setattr(_shipped_kernels, "_PACKAGE", package)
+    monkeypatch.setattr(_kernel_files, "_PACKAGE", package)
     assert is_found()
     other = package / "exact" / "_kernels_draws.py"
     other.chmod(0o644)
@@ -352,7 +352,7 @@ def test_shipped_kernels_of_another_make_are_not_used(is_found, installed, monke
 
 
 def test_damaged_shipped_kernels_are_as_good_as_none(is_found):
-    (file,) = _shipped_kernels._FOLDER.glob("*mirror_rows*")
+    (file,) = _kernel_files._FOLDER.glob("*mirror_rows*")
     whole = file.read_bytes()
     middle = len(whole) // 2
     one_bit = bytes([whole[middle] ^ 1])
