@@ -23,7 +23,7 @@ from allsplits._kernel_cache import ship_kernels
 from allsplits._kernel_files import shipped_target
 
 #: Rows, features and classes of samples without ties, and of samples on a grid.
-_UNTIED = ((300, 8, 2), (1100, 16, 7))
+_UNTIED = ((300, 8, 2), (1100, 16, 7), (4000, 10, 3))
 _TIED = ((150, 3, 3), (600, 4, 10), (300, 3, 2))
 
 Data = tuple[np.ndarray, np.ndarray]
