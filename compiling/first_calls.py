@@ -69,7 +69,9 @@ def make_calls(share: int, folder: Path) -> None:
 
 def main(folder: Path) -> None:
     """Start the processes and wait for them; raise if one of them fails."""
-    environment = {**os.environ, **shipped_target()}
+    # checks or a debugger that somebody wants for their own kernels are not for all
+    others = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    environment = {**others, **shipped_target()}
     command = [sys.executable, __file__, str(folder)]
     processes = [
         subprocess.Popen([*command, str(share)], env=environment) for share in range(len(SHARES))
