@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
+from allsplits.model_selection._differences import Differences
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._scoring import in_digits
-from allsplits.replays.result import Sampled, with_error
+from allsplits.replays.result import Sampled, error_of_mean, with_error
 from allsplits.splits import Law
 
 
@@ -23,23 +23,22 @@ class PipelineEvaluation:
     ----------
     fit_once : Evaluation
         The exact average with the steps fitted once, on all samples: what "transform first" gives.
-    refit_scores : ndarray of shape (n_refits,)
-        Scores of splits on which the steps were fitted to the training samples.
-    fixed_scores : ndarray of shape (n_refits,)
-        Scores of the same splits with the steps fitted once.
-    least_error : float
-        What the standard error is at least: one sample of one refit may have come out otherwise.
+    differences : Differences
+        What refitting changed on each of a few splits.
     """
 
     fit_once: Evaluation
-    refit_scores: NDArray[np.float64]
-    fixed_scores: NDArray[np.float64]
-    least_error: float
+    differences: Differences
 
     @property
-    def differences(self) -> NDArray[np.float64]:
-        """What refitting changed on each split."""
-        return self.refit_scores - self.fixed_scores
+    def refit_scores(self) -> NDArray[np.float64]:
+        """Scores of splits on which the steps were fitted to the training samples."""
+        return self.differences.scores
+
+    @property
+    def fixed_scores(self) -> NDArray[np.float64]:
+        """Scores of the same splits with the steps fitted once."""
+        return self.differences.fixed_scores
 
     @property
     def n_refits(self) -> int:
@@ -48,24 +47,23 @@ class PipelineEvaluation:
 
     @property
     def score(self) -> float:
-        """The average score of the Pipeline over all splits: unbiased, and sampled."""
-        return self.fit_once.score + float(self.differences.mean())
+        """The average score of the Pipeline over all splits: sampled."""
+        return self.fit_once.score + self.differences.mean.value
 
     @property
     def standard_error(self) -> float:
-        """Of `score`, from drawing the refits. It is no bound."""
-        return max(float(self.differences.std(ddof=1)) / sqrt(self.n_refits), self.least_error)
+        """Of `score`, from drawing the refits and from smoothing them. It is no bound."""
+        return self.differences.mean.standard_error
 
     @property
     def flattery(self) -> Sampled:
         """How much better the steps fitted once look than they are, with its standard error."""
-        return Sampled(-float(self.differences.mean()), self.standard_error)
+        return Sampled(-self.differences.mean.value, self.standard_error)
 
     @property
     def plain(self) -> Sampled:
         """The mean of the refitted splits alone: what cross-validation on them would have said."""
-        error = float(self.refit_scores.std(ddof=1)) / sqrt(self.n_refits)
-        return Sampled(float(self.refit_scores.mean()), error)
+        return Sampled(float(self.refit_scores.mean()), error_of_mean(self.refit_scores))
 
     @property
     def scoring(self) -> str:
@@ -83,11 +81,12 @@ class PipelineEvaluation:
         return self.fit_once.law
 
     def frame(self, backend: str | None = None) -> DataFrame:
-        """One row for each refit: its score, that with the steps fitted once, the difference."""
+        """One row for each refit: its score, that with the steps fitted once, the differences."""
         columns = {
             "refit": self.refit_scores,
             "fit_once": self.fixed_scores,
-            "difference": self.differences,
+            "difference": self.differences.plain,
+            "smoothed": self.differences.smoothed,
         }
         return make_frame(columns, backend)
 

@@ -1,12 +1,8 @@
 """A Pipeline: the exact average with its steps fitted once, and what refitting them changes.
 
-    E[score] = E[score, steps fitted on all samples] + E[difference on the same split]
-
-The first part is exact, the second the mean over a few random splits on which the steps are fitted
-to the training samples alone. Both scores of a split average over tied neighbours, so the first
-one's mean over all splits is the exact part, and the sum is unbiased, however many splits are
-drawn. The two scores of a split mostly go together: their difference varies much less than either,
-which is what makes a few refits enough.
+The steps are fitted to the training samples of a few random splits, and what that changes is added
+to the exact part (`_differences`). Whole runs of folds are drawn as far as they go: they test every
+sample equally often, which an independent choice of folds does not.
 """
 
 from __future__ import annotations
@@ -30,16 +26,14 @@ from allsplits._threads import thread_count
 from allsplits._validation import check_same_rows
 from allsplits.exact import GivenSplit, Neighbors, Options
 from allsplits.exceptions import AllSplitsError, InvalidInputError, UnsupportedError
+from allsplits.model_selection._differences import ALIKE, Model, differences_on
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._pipeline_evaluation import PipelineEvaluation
 from allsplits.model_selection._pipelines import looks_at_rows_alone, read_pipeline
 from allsplits.model_selection._task import Given, Task
-from allsplits.replays.draw import RunDrawer, random_state_of
-from allsplits.replays.given import score_split
+from allsplits.replays.draw import RunDrawer
 
 Floats = NDArray[np.float64]
-#: Laws whose score is the mean over splits.
-ALIKE = ("fixed size", "class counts", "whole groups", "episodes")
 
 
 def evaluate_pipeline(
@@ -63,26 +57,18 @@ def evaluate_pipeline(
         )
     task.neighbors.expect()
     fit_once = task.evaluate()
-    question = task.question()
-    drawer = RunDrawer(question)
-    splits = [drawer.split(random_state_of(seed, number)) for number in range(n_refits)]
-    scores = np.empty((n_refits, 2))
-    with progress_bar(options.progress, "refitted splits", n_refits, "refits") as step:
-        for number, points in enumerate(_refitted(steps, X, y, splits, options)):
-            again = Neighbors(points, task.neighbors.metric, options)
-            scores[number] = [
-                score_split(neighbors, question, splits[number]).score
-                for neighbors in (again, task.neighbors)
-            ]
-            step(1)
-    return PipelineEvaluation(fit_once, scores[:, 0], scores[:, 1], least_error(task, splits))
+    splits = RunDrawer(task.question()).splits(seed, n_refits)
+    again = task.inexact
 
+    def refitted() -> Iterator[Model]:
+        with progress_bar(options.progress, "refitted splits", n_refits, "refits") as step:
+            for points in _refitted(steps, X, y, splits, options):
+                one = replace(again, neighbors=Neighbors(points, task.neighbors.metric, options))
+                yield Model(one, one.evaluate().sample_scores)
+                step(1)
 
-def least_error(task: Task, splits: list[GivenSplit]) -> float:
-    """All differences may be 0 by chance: as if one sample of one split had come out otherwise."""
-    if task.settings.regression:
-        return 0.0
-    return float(np.mean([1 / len(split.test) for split in splits])) / len(splits)
+    fixed = Model(task, fit_once.sample_scores)
+    return PipelineEvaluation(fit_once, differences_on(splits, refitted(), fixed))
 
 
 def _same_for_some(steps: Pipeline, X: Any, y: Any, fixed: Floats) -> bool:
