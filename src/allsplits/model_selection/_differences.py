@@ -94,6 +94,16 @@ class Differences:
         off = (1 - self.weight) * apart * self.unseen / 2
         return Sampled(float(self.mixed.mean()), hypot(error_of_mean(self.mixed), off))
 
+    def minus(self, other: Differences) -> Differences:
+        """Of two on the same splits: what the one changes less what the other does."""
+        return Differences(
+            self.scores - other.scores,
+            self.fixed_scores - other.fixed_scores,
+            self.smoothed - other.smoothed,
+            self.unseen,
+            max(self.least_error, other.least_error),
+        )
+
 
 def differences_on(splits: list[GivenSplit], fitted: Iterable[Model], fixed: Model) -> Differences:
     """Ask the test samples of each split with what was fitted on it."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
+from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection._differences import Differences
 from allsplits.model_selection._evaluation import Evaluation
+from allsplits.model_selection._same_samples import check_pair
 from allsplits.model_selection._scoring import in_digits
 from allsplits.replays.result import Sampled, error_of_mean, with_error
 from allsplits.splits import Law
@@ -25,10 +28,13 @@ class PipelineEvaluation:
         The exact average with the steps fitted once, on all samples: what "transform first" gives.
     differences : Differences
         What refitting changed on each of a few splits.
+    random_state : int
+        Seed of these splits.
     """
 
     fit_once: Evaluation
     differences: Differences
+    random_state: int = 0
 
     @property
     def refit_scores(self) -> NDArray[np.float64]:
@@ -65,6 +71,26 @@ class PipelineEvaluation:
         """The mean of the refitted splits alone: what cross-validation on them would have said."""
         return Sampled(float(self.refit_scores.mean()), error_of_mean(self.refit_scores))
 
+    def minus(self, other: PipelineEvaluation) -> Sampled:
+        """The score less that of another Pipeline, paired: both were refitted on the same splits.
+
+        The standard error is that of drawing the refits, not of drawing the samples. It is mostly
+        smaller than that of either score.
+        """
+        if not isinstance(other, PipelineEvaluation):
+            raise InvalidTypeError(
+                f"other must be a PipelineEvaluation, too; got {type(other).__name__}"
+            )
+        check_pair("this", self.fit_once, "other", other.fit_once)
+        drawn = [(one.n_refits, one.random_state) for one in (self, other)]
+        if drawn[0] != drawn[1]:
+            raise InvalidInputError(
+                "other must be refitted on the same splits: pass the same n_refits and "
+                f"random_state to evaluate; got {drawn[0]} and {drawn[1]}"
+            )
+        value, error = self.differences.minus(other.differences).mean
+        return Sampled(self.fit_once.score - other.fit_once.score + value, error)
+
     @property
     def scoring(self) -> str:
         """Name of the score."""
@@ -91,12 +117,27 @@ class PipelineEvaluation:
         return make_frame(columns, backend)
 
     def __repr__(self) -> str:
-        flattery = self.flattery
-        how = "flatters by" if flattery.value >= 0 else "is too low by"
-        by = with_error(Sampled(abs(flattery.value), flattery.standard_error))
         return (
             f"PipelineEvaluation({self.scoring}="
             f"{with_error(Sampled(self.score, self.standard_error))} SAMPLED from {self.n_refits} "
             f"refits; steps fitted once on all samples {in_digits(self.fit_once.score)} exact, "
-            f"which {how} {by}; n_neighbors={self.n_neighbors}, {self.law})"
+            f"which {in_words(self.flattery)}; n_neighbors={self.n_neighbors}, {self.law})"
         )
+
+
+def in_words(flattery: Sampled) -> str:
+    """How far fitting once is off."""
+    how = "flatters by" if flattery.value >= 0 else "is too low by"
+    return f"{how} {with_error(Sampled(abs(flattery.value), flattery.standard_error))}"
+
+
+def refuse_refitted(name: str, one: Any) -> None:
+    """Raise where an Evaluation is wanted and a Pipeline's is given."""
+    if not isinstance(one, PipelineEvaluation):
+        return
+    raise InvalidTypeError(
+        f"{name} must be an Evaluation; got a PipelineEvaluation, of which a few refits are known "
+        "and not what every sample does under all of them. Two of these are compared on the same "
+        "splits by first.minus(second). With the steps fitted once, .fit_once is an Evaluation, "
+        f"which {in_words(one.flattery)}"
+    )

@@ -68,7 +68,7 @@ def evaluate_pipeline(
                 step(1)
 
     fixed = Model(task, fit_once.sample_scores)
-    return PipelineEvaluation(fit_once, differences_on(splits, refitted(), fixed))
+    return PipelineEvaluation(fit_once, differences_on(splits, refitted(), fixed), seed)
 
 
 def _same_for_some(steps: Pipeline, X: Any, y: Any, fixed: Floats) -> bool:

@@ -39,7 +39,9 @@ from allsplits import (
     FixedSize,
     KNeighborsClassifierCV,
     PipelineEvaluation,
+    compare,
     evaluate,
+    report,
 )
 from allsplits.exact import Options
 from allsplits.exceptions import InvalidInputError, InvalidTypeError, UnsupportedError
@@ -283,3 +285,43 @@ def test_pipelines_that_cannot_be():
 def test_choosing_estimators_work_inside_of_pipelines():
     chosen = make_pipeline(StandardScaler(), KNeighborsClassifierCV(range(1, 10)))
     assert cross_val_score(chosen, X, Y).mean() > 0.9
+
+
+def test_two_pipelines_are_compared_on_the_same_splits():
+    plain, reduced = (
+        evaluate(make_pipeline(StandardScaler(), *more, KNN), X, Y, n_refits=5)
+        for more in ([], [PCA(4)])
+    )
+    found = plain.minus(reduced)
+    assert found.value == pytest.approx(plain.score - reduced.score)
+    assert plain.fixed_scores.tolist() != reduced.fixed_scores.tolist()
+    paired = plain.differences.mixed - reduced.differences.mixed
+    assert found.standard_error >= paired.std(ddof=1) / np.sqrt(5)
+    # A Pipeline and its copy do not differ on any split, whatever each is off by.
+    same = plain.minus(evaluate(make_pipeline(StandardScaler(), KNN), X, Y, n_refits=5))
+    assert same == (0, plain.differences.least_error)
+
+
+def test_where_an_evaluation_is_wanted():
+    found = evaluate(make_pipeline(StandardScaler(), KNN), X, Y, n_refits=2)
+    other = evaluate(KNN, X, Y)
+    for call in (
+        lambda: compare(found, other),
+        lambda: compare(other, found.fit_once, found),
+        lambda: report(found),
+        lambda: report(other, against=found),
+        lambda: report(other, against={"refitted": found}),
+    ):
+        with pytest.raises(InvalidTypeError, match=r"must be an Evaluation; got a Pipeline.*minus"):
+            call()
+    with pytest.raises(InvalidTypeError, match="other must be a PipelineEvaluation, too; got Eval"):
+        found.minus(other)
+    for changed, what in (
+        ({"n_refits": 3}, "same n_refits and random_state"),
+        ({"random_state": 1}, "same n_refits and random_state"),
+        ({"cv": 4}, "averaged over the same splits"),
+        ({"scoring": "balanced_accuracy"}, "the same scoring"),
+    ):
+        again = evaluate(make_pipeline(StandardScaler(), KNN), X, Y, **{"n_refits": 2, **changed})
+        with pytest.raises(InvalidInputError, match=what):
+            found.minus(again)
