@@ -178,13 +178,13 @@ def main() -> None:
 `evaluate(make_pipeline(...), X, y)` adds to the exact average, with the steps fitted once on all
 samples, what refitting them changes on a few splits. k = 5, stratified 5-fold; all in points of
 accuracy (per cent). Errors are root mean squares over {REFITS // TEN} repetitions
-(ionosphere and made data {ELSEWHERE // TEN}, NCA {SLOW // TEN}): of the mean of 10 random folds; of two shuffled 5-fold
-cross-validations; of `evaluate` after 10 refits, which are two whole shuffles as well. *Ratio,
-plain differences*: of the exact part plus the mean difference of the two scores of each split,
-unbiased, over the error of 10 folds. *Stated*: the `standard_error` of `evaluate`. *Covers*: how
-often the 95 % interval of Student's t that goes with it holds the truth, the mean over all
-refits. *Off by*: what smoothing moves the mean by, in what the
-standard error allows for.
+(ionosphere and made data {ELSEWHERE // TEN}, NCA {SLOW // TEN}): of the mean of 10 random folds;
+of two shuffled 5-fold cross-validations; of `evaluate` after 10 refits, which are two whole
+shuffles as well. *Ratio, plain differences*: of the exact part plus the mean difference of the two
+scores of each split, unbiased, over the error of 10 folds. *Stated*: the `standard_error` of
+`evaluate`. *Covers*: how often the 95 % interval of Student's t that goes with it holds the truth,
+the mean over all refits. *Off by*: what smoothing moves the mean by, in what the standard error
+allows for.
 
 {markdown_table(HEADINGS, rows)}
 
