@@ -61,6 +61,8 @@ class Differences:
         The share of voters, in these averages, that were not fitted on.
     least_error : float
         The standard error if nothing differs: one sample of one split may have come out otherwise.
+    stopped : bool
+        Whether Ctrl-C ended it early: there are fewer splits than were asked for.
     """
 
     scores: Floats
@@ -68,6 +70,7 @@ class Differences:
     smoothed: Floats
     unseen: float
     least_error: float
+    stopped: bool = False
 
     @property
     def plain(self) -> Floats:
@@ -104,14 +107,28 @@ class Differences:
             max(self.least_error, other.least_error),
         )
 
+    @property
+    def note(self) -> str:
+        """What to say of it where it is shown."""
+        return " STOPPED by Ctrl-C" if self.stopped else ""
+
 
 def differences_on(splits: list[GivenSplit], fitted: Iterable[Model], fixed: Model) -> Differences:
-    """Ask the test samples of each split with what was fitted on it."""
-    found = [_on_split(split, one, fixed) for split, one in zip(splits, fitted, strict=True)]
+    """Ask the test samples of each split with what was fitted on it; Ctrl-C keeps two or more."""
+    found, stopped = [], False
+    try:
+        for split, one in zip(splits, fitted, strict=True):
+            found.append(_on_split(split, one, fixed))
+    except KeyboardInterrupt:
+        if len(found) < 2:
+            raise
+        stopped = True
+    splits = splits[: len(found)]
     scores, fixed_scores, smoothed = np.array(found).T
     others = len(fixed.sample_scores) - 1
     unseen = float(np.mean([1 - len(split.train) / others for split in splits]))
-    return Differences(scores, fixed_scores, smoothed, unseen, _least_error(fixed.task, splits))
+    least = _least_error(fixed.task, splits)
+    return Differences(scores, fixed_scores, smoothed, unseen, least, stopped)
 
 
 def _on_split(split: GivenSplit, fitted: Model, fixed: Model) -> tuple[float, float, float]:

@@ -95,7 +95,8 @@ class NestedScore:
         often = ", ".join(f"{k} ({number / len(self.chosen):.0%})" for k, number in ks)
         return (
             f"NestedScore({self.evaluation.scoring}={score} SAMPLED from {len(self.scores)} outer "
-            f"splits; the best score {with_error(Sampled(self.evaluation.score, 0.0))} is too good "
+            f"splits{self.differences.note}; the best score "
+            f"{with_error(Sampled(self.evaluation.score, 0.0))} is too good "
             f"by {with_error(self.optimism)}; n_neighbors chosen most often: {often}; "
             f"{self.evaluation.law})"
         )
@@ -139,7 +140,7 @@ def nested_score(
                 step(1)
 
     differences = differences_on(splits, found(), models[tuple(best.values())])
-    return NestedScore(evaluation, differences, tuple(chosen))
+    return NestedScore(evaluation, differences, tuple(chosen[: len(differences.scores)]))
 
 
 def _choices(model: Any, outer: Outer, splits: list[GivenSplit]) -> Iterator[dict[str, Any]]:

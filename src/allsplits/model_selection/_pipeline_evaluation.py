@@ -120,8 +120,9 @@ class PipelineEvaluation:
         return (
             f"PipelineEvaluation({self.scoring}="
             f"{with_error(Sampled(self.score, self.standard_error))} SAMPLED from {self.n_refits} "
-            f"refits; steps fitted once on all samples {in_digits(self.fit_once.score)} exact, "
-            f"which {in_words(self.flattery)}; n_neighbors={self.n_neighbors}, {self.law})"
+            f"refits{self.differences.note}; steps fitted once on all samples "
+            f"{in_digits(self.fit_once.score)} exact, which {in_words(self.flattery)}; "
+            f"n_neighbors={self.n_neighbors}, {self.law})"
         )
 
 

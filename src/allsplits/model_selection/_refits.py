@@ -25,7 +25,12 @@ from allsplits._tensors import to_array
 from allsplits._threads import thread_count
 from allsplits._validation import check_same_rows
 from allsplits.exact import GivenSplit, Neighbors, Options
-from allsplits.exceptions import AllSplitsError, InvalidInputError, UnsupportedError
+from allsplits.exceptions import (
+    REPLAY_INSTEAD,
+    AllSplitsError,
+    InvalidInputError,
+    UnsupportedError,
+)
 from allsplits.model_selection._differences import ALIKE, Model, differences_on
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._pipeline_evaluation import PipelineEvaluation
@@ -34,6 +39,8 @@ from allsplits.model_selection._task import Given, Task
 from allsplits.replays.draw import RunDrawer
 
 Floats = NDArray[np.float64]
+#: For splitters and scores that have no closed form.
+_INSTEAD = "cross_val_score(pipeline, X, y, cv=..., scoring=...) takes a Pipeline with any of them"
 
 
 def evaluate_pipeline(
@@ -46,8 +53,10 @@ def evaluate_pipeline(
     check_same_rows(X=X, y=y, groups=given.groups)
     if steps is None:
         return Task.read(last, given, options).evaluate()
-    fixed = _as_points(_tried("on all samples", clone(steps).fit_transform, X, y))
-    task = replace(Task.read(last, given._replace(X=fixed), options), row_names=row_names(X, y))
+    where = "on all samples"
+    fixed = _as_points(_tried(where, clone(steps).fit_transform, X, y))
+    _check_finite(fixed, where)
+    task = replace(_task(last, given._replace(X=fixed), options), row_names=row_names(X, y))
     if looks_at_rows_alone(steps) and _same_for_some(steps, X, y, fixed):
         return task.evaluate()
     if task.law.kind not in ALIKE:
@@ -103,9 +112,23 @@ def _refit(steps: Pipeline, X: Any, y: Any, split: GivenSplit, number: int) -> F
     points = np.empty((len(y), train.shape[1]))
     points[split.train] = train
     points[others] = _as_points(_tried(where, steps.transform, _safe_indexing(X, others)))
-    if not np.isfinite(points).all():
-        raise InvalidInputError(f"the steps of the Pipeline gave NaN or infinity {where}")
+    _check_finite(points, where)
     return points
+
+
+def _check_finite(points: Any, where: str) -> None:
+    if points.dtype.kind == "f" and not np.isfinite(points).all():
+        raise InvalidInputError(
+            f"the steps of the Pipeline gave NaN or infinity {where}: SimpleImputer fills gaps"
+        )
+
+
+def _task(last: Any, given: Given, options: Options) -> Task:
+    """Read what is asked; where that is no law or no score of `evaluate`, say what takes it."""
+    try:
+        return Task.read(last, given, options)
+    except AllSplitsError as error:
+        raise type(error)(str(error).replace(REPLAY_INSTEAD, _INSTEAD)) from error
 
 
 def _tried(where: str, function: Any, *arguments: Any) -> Any:

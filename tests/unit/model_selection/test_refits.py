@@ -16,6 +16,7 @@ from sklearn.model_selection import (
     LeavePGroupsOut,
     LeavePOut,
     StratifiedKFold,
+    TimeSeriesSplit,
     cross_val_score,
 )
 from sklearn.neighbors import (
@@ -278,6 +279,15 @@ def test_pipelines_that_cannot_be():
         evaluate(make_pipeline(PCA(50), KNN), X, Y)
     with pytest.raises(UnsupportedError, match="count all splits alike"):
         evaluate(make_pipeline(StandardScaler(), KNN), X, Y, cv=Bootstrap())
+    with pytest.raises(InvalidTypeError, match=r"cv must be .* got TimeSeriesSplit.* cross_val_sc"):
+        evaluate(make_pipeline(StandardScaler(), KNN), X, Y, cv=TimeSeriesSplit())
+    with pytest.raises(InvalidInputError, match=r"'f1_macro' has no exact .* cross_val_score"):
+        evaluate(make_pipeline(StandardScaler(), KNN), X, Y, scoring="f1_macro")
+    with pytest.raises(InvalidTypeError, match=r"ends in KNeighborsClassifierCV: .* cross_val_sco"):
+        evaluate(make_pipeline(StandardScaler(), KNeighborsClassifierCV()), X, Y)
+    gaps = np.where(np.arange(178)[:, None] % 7 == 0, np.nan, X)
+    with pytest.raises(InvalidInputError, match=r"gave NaN or infinity on all .* SimpleImputer"):
+        evaluate(make_pipeline(StandardScaler(), KNN), gaps, Y)
     with pytest.raises(InvalidInputError, match="n_refits must be at least 2"):
         evaluate(make_pipeline(StandardScaler(), KNN), X, Y, n_refits=1)
 
@@ -325,3 +335,33 @@ def test_where_an_evaluation_is_wanted():
         again = evaluate(make_pipeline(StandardScaler(), KNN), X, Y, **{"n_refits": 2, **changed})
         with pytest.raises(InvalidInputError, match=what):
             found.minus(again)
+
+
+class Stops(TransformerMixin, BaseEstimator):
+    """Somebody presses Ctrl-C while it is fitted the nth time; the first is on all samples."""
+
+    fits = 0
+
+    def __init__(self, at=1):
+        self.at = at
+
+    def fit(self, X, y=None):
+        Stops.fits += 1
+        if Stops.fits == self.at:
+            raise KeyboardInterrupt
+        self.mean_ = X.mean(axis=0)
+        return self
+
+    def transform(self, X):
+        return X - self.mean_
+
+
+def test_ctrl_c_keeps_the_refits_until_then():
+    Stops.fits = 0
+    found = evaluate(make_pipeline(Stops(at=6), KNN), X, Y, n_jobs=1)
+    assert "SAMPLED from 4 refits STOPPED by Ctrl-C" in repr(found)
+    whole = evaluate(make_pipeline(StandardScaler(with_std=False), KNN), X, Y, n_refits=4)
+    assert found.refit_scores.tolist() == whole.refit_scores.tolist()
+    Stops.fits = 0
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(make_pipeline(Stops(at=3), KNN), X, Y, n_jobs=1)
