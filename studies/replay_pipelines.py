@@ -35,8 +35,9 @@ from allsplits import FixedSize, PipelineEvaluation, evaluate
 from allsplits.model_selection._differences import Differences
 
 #: Refits of a line: on the data that the goal names, and elsewhere.
-NAMED, REFITS, ELSEWHERE = ("sonar", "wine", "wdbc"), 3000, 600
-SLOW = 100
+NAMED, REFITS, ELSEWHERE = ("sonar", "wine", "wdbc"), 3000, 200
+#: With small training sets, and with steps that take long.
+SMALL, SLOW = 600, 100
 TEN, FORTY = 10, 40
 #: Shares of the samples in training, where more of the voters are new to the steps.
 SHARES = (0.5, 0.2)
@@ -136,7 +137,7 @@ HEADINGS = (
 def small_line(name: str, steps: str, pipeline: Any, share: float, data: Any) -> list[str]:
     X, y = data
     cv = FixedSize(round(share * len(y)))
-    found = evaluate(pipeline, X, y, cv=cv, n_refits=ELSEWHERE, n_jobs=1)
+    found = evaluate(pipeline, X, y, cv=cv, n_refits=SMALL, n_jobs=1)
     real, stated, plain, single = errors(found)
     differences = found.differences
     return [
@@ -199,7 +200,7 @@ not know it. On {", ".join(NAMED)} its intervals cover {min(coverage):.3f} to
 
 With fewer samples in training more of the voters that smoothing averages over were not fitted on,
 so more of the plain differences is mixed in (*plain part*, after 10 refits). Random splits, one by
-one; {ELSEWHERE // TEN} repetitions.
+one; {SMALL // TEN} repetitions.
 
 {markdown_table(SMALL_HEADINGS, small)}
 

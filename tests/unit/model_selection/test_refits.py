@@ -185,6 +185,10 @@ def test_how_plain_and_smoothed_differences_are_mixed():
     )
     nothing = Differences(np.ones(4), np.ones(4), np.zeros(4), unseen=0.2, least_error=0.01)
     assert nothing.mean == (0, 0.01)
+    # One of twenty differs: two more may, by as much as scores of splits do.
+    once, spread = np.eye(20)[0] / 10, np.linspace(0.7, 0.9, 20)
+    rare = Differences(spread + once, spread, once / 2, 0.0, 0.01)
+    assert rare.mean == pytest.approx((1 / 400, np.hypot(1 / 400, spread.std(ddof=1) / 10)))
 
 
 def test_whole_runs_of_folds_are_refitted():
