@@ -109,7 +109,8 @@ def evaluate(
         RadiusNeighborsRegressor only: what is predicted where no training sample is within the
         radius; scikit-learn predicts NaN there. A RadiusNeighborsClassifier has its outlier_label.
     n_refits : int, default=10
-        Pipelines only: splits on which the steps are fitted again.
+        Pipelines only: splits on which the steps are fitted again, in whole runs of folds as far as
+        it goes. Each costs an evaluation.
     random_state : int, default=0
         Pipelines only: seed of these.
     backend : {"auto", "exact", "faiss", "torch", "torch:cpu", "dask"}, default="auto"

@@ -128,7 +128,7 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             As in `fit`.
         cv : law, splitter, int or None, default=None
             The law of the outer splits, as in `evaluate`; None is the estimator's own. Of folds,
-            single ones are drawn.
+            whole runs are drawn, as far as `n_splits` goes.
         groups : array-like of shape (n_samples,), default=None
             Groups, for laws that keep groups together.
         n_splits : int, default=20

@@ -1,11 +1,9 @@
 """Tuning, judged: choose on the training samples of a split, test on the others, for many splits.
 
-    E[score of what is chosen] = exact score of the choice on all samples
-                                 + E[difference on the same split]
-
-Within each training set the choice is by exact averages. Outer splits are drawn; where the choice
-is the same as on all samples the difference is 0, so a few splits go far. The difference is what
-the best score flatters by: the best of many is a little too good.
+To the exact score of the choice on all samples is added what choosing on the training samples alone
+changes (`_differences`). Within each training set the choice is by exact averages. Outer splits are
+drawn; where the choice is the same as on all samples the difference is 0, so a few splits go far.
+The difference is what the best score flatters by: the best of many is a little too good.
 """
 
 from __future__ import annotations
@@ -27,12 +25,11 @@ from allsplits._progress import progress_bar
 from allsplits._threads import thread_count
 from allsplits.exact import GivenSplit
 from allsplits.exceptions import AllSplitsError, InvalidInputError, UnsupportedError
+from allsplits.model_selection._differences import ALIKE, Differences, Model, differences_on
 from allsplits.model_selection._evaluation import Evaluation
-from allsplits.model_selection._refits import ALIKE, least_error
 from allsplits.model_selection._task import Task
-from allsplits.replays.draw import RunDrawer, random_state_of
-from allsplits.replays.given import score_split
-from allsplits.replays.result import Sampled, error_of_mean, with_error
+from allsplits.replays.draw import RunDrawer
+from allsplits.replays.result import Sampled, with_error
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,37 +40,41 @@ class NestedScore:
     ----------
     evaluation : Evaluation
         The exact average of what is chosen on all samples.
-    scores : ndarray of shape (n_splits,)
-        Of what is chosen on the training samples of each split, on its test samples.
-    fixed_scores : ndarray of shape (n_splits,)
-        Of what is chosen on all samples, on the same splits.
+    differences : Differences
+        What is chosen on the training samples of each split, beside what is chosen on all.
     chosen : tuple of dict
         What was chosen on each split.
-    least_error : float
-        What the standard error is at least: one sample of one split may have come out otherwise.
     """
 
     evaluation: Evaluation
-    scores: NDArray[np.float64]
-    fixed_scores: NDArray[np.float64]
+    differences: Differences
     chosen: tuple[dict[str, Any], ...]
-    least_error: float
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Of what is chosen on the training samples of each split, on its test samples."""
+        return self.differences.scores
+
+    @property
+    def fixed_scores(self) -> NDArray[np.float64]:
+        """Of what is chosen on all samples, on the same splits."""
+        return self.differences.fixed_scores
 
     @property
     def mean(self) -> float:
-        """The mean score of choosing on the training samples and testing: unbiased, and sampled."""
+        """The mean score of choosing on the training samples and testing: sampled."""
         return self.evaluation.score - self.optimism.value
 
     @property
     def standard_error(self) -> float:
-        """Of `mean`, from drawing the splits. It is no bound."""
+        """Of `mean`, from drawing the splits and from smoothing them. It is no bound."""
         return self.optimism.standard_error
 
     @property
     def optimism(self) -> Sampled:
         """How much too good the score of the choice on all samples is, with its standard error."""
-        away = self.fixed_scores - self.scores
-        return Sampled(float(away.mean()), max(error_of_mean(away), self.least_error))
+        value, error = self.differences.mean
+        return Sampled(-value, error)
 
     def frame(self, backend: str | None = None) -> DataFrame:
         """How often each candidate was chosen, most often first, with the standard error."""
@@ -94,7 +95,8 @@ class NestedScore:
         often = ", ".join(f"{k} ({number / len(self.chosen):.0%})" for k, number in ks)
         return (
             f"NestedScore({self.evaluation.scoring}={score} SAMPLED from {len(self.scores)} outer "
-            f"splits; the best score {with_error(Sampled(self.evaluation.score, 0.0))} is too good "
+            f"splits{self.differences.note}; the best score "
+            f"{with_error(Sampled(self.evaluation.score, 0.0))} is too good "
             f"by {with_error(self.optimism)}; n_neighbors chosen most often: {often}; "
             f"{self.evaluation.law})"
         )
@@ -122,23 +124,23 @@ def nested_score(
     if fixed.law.kind not in ALIKE:
         raise UnsupportedError(f"cv must count all splits alike for nested_score; got {fixed.law}")
     evaluation = fixed.evaluate()
-    drawer = RunDrawer(fixed.question())
-    splits = [drawer.split(random_state_of(seed, number)) for number in range(n_splits)]
-    tasks = {tuple(best.values()): fixed}
-    scores, chosen = np.empty((n_splits, 2)), []
-    with progress_bar(progress, "nested choice", n_splits, "splits") as step:
-        for number, params in enumerate(_choices(model, outer, splits)):
-            key = tuple(params.values())
-            if key not in tasks:
-                tasks[key] = outer.task_of(params)
-            scores[number] = [
-                score_split(task.neighbors, task.question(), splits[number]).score
-                for task in (tasks[key], fixed)
-            ]
-            chosen.append(params)
-            step(1)
-    least = least_error(fixed, splits)
-    return NestedScore(evaluation, scores[:, 0], scores[:, 1], tuple(chosen), least)
+    splits = RunDrawer(fixed.question()).splits(seed, n_splits)
+    models = {tuple(best.values()): Model(fixed, evaluation.sample_scores)}
+    chosen: list[dict[str, Any]] = []
+
+    def found() -> Iterator[Model]:
+        with progress_bar(progress, "nested choice", n_splits, "splits") as step:
+            for params in _choices(model, outer, splits):
+                key = tuple(params.values())
+                if key not in models:
+                    task = outer.task_of(params)
+                    models[key] = Model(task, task.evaluate().sample_scores)
+                chosen.append(params)
+                yield models[key]
+                step(1)
+
+    differences = differences_on(splits, found(), models[tuple(best.values())])
+    return NestedScore(evaluation, differences, tuple(chosen[: len(differences.scores)]))
 
 
 def _choices(model: Any, outer: Outer, splits: list[GivenSplit]) -> Iterator[dict[str, Any]]:

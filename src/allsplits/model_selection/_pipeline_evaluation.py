@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
+from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.model_selection._differences import Differences
 from allsplits.model_selection._evaluation import Evaluation
+from allsplits.model_selection._same_samples import check_pair
 from allsplits.model_selection._scoring import in_digits
-from allsplits.replays.result import Sampled, with_error
+from allsplits.replays.result import Sampled, error_of_mean, with_error
 from allsplits.splits import Law
 
 
@@ -23,23 +26,25 @@ class PipelineEvaluation:
     ----------
     fit_once : Evaluation
         The exact average with the steps fitted once, on all samples: what "transform first" gives.
-    refit_scores : ndarray of shape (n_refits,)
-        Scores of splits on which the steps were fitted to the training samples.
-    fixed_scores : ndarray of shape (n_refits,)
-        Scores of the same splits with the steps fitted once.
-    least_error : float
-        What the standard error is at least: one sample of one refit may have come out otherwise.
+    differences : Differences
+        What refitting changed on each of a few splits.
+    random_state : int
+        Seed of these splits.
     """
 
     fit_once: Evaluation
-    refit_scores: NDArray[np.float64]
-    fixed_scores: NDArray[np.float64]
-    least_error: float
+    differences: Differences
+    random_state: int = 0
 
     @property
-    def differences(self) -> NDArray[np.float64]:
-        """What refitting changed on each split."""
-        return self.refit_scores - self.fixed_scores
+    def refit_scores(self) -> NDArray[np.float64]:
+        """Scores of splits on which the steps were fitted to the training samples."""
+        return self.differences.scores
+
+    @property
+    def fixed_scores(self) -> NDArray[np.float64]:
+        """Scores of the same splits with the steps fitted once."""
+        return self.differences.fixed_scores
 
     @property
     def n_refits(self) -> int:
@@ -48,24 +53,43 @@ class PipelineEvaluation:
 
     @property
     def score(self) -> float:
-        """The average score of the Pipeline over all splits: unbiased, and sampled."""
-        return self.fit_once.score + float(self.differences.mean())
+        """The average score of the Pipeline over all splits: sampled."""
+        return self.fit_once.score + self.differences.mean.value
 
     @property
     def standard_error(self) -> float:
-        """Of `score`, from drawing the refits. It is no bound."""
-        return max(float(self.differences.std(ddof=1)) / sqrt(self.n_refits), self.least_error)
+        """Of `score`, from drawing the refits and from smoothing them. It is no bound."""
+        return self.differences.mean.standard_error
 
     @property
     def flattery(self) -> Sampled:
         """How much better the steps fitted once look than they are, with its standard error."""
-        return Sampled(-float(self.differences.mean()), self.standard_error)
+        return Sampled(-self.differences.mean.value, self.standard_error)
 
     @property
     def plain(self) -> Sampled:
         """The mean of the refitted splits alone: what cross-validation on them would have said."""
-        error = float(self.refit_scores.std(ddof=1)) / sqrt(self.n_refits)
-        return Sampled(float(self.refit_scores.mean()), error)
+        return Sampled(float(self.refit_scores.mean()), error_of_mean(self.refit_scores))
+
+    def minus(self, other: PipelineEvaluation) -> Sampled:
+        """The score less that of another Pipeline, paired: both were refitted on the same splits.
+
+        The standard error is that of drawing the refits, not of drawing the samples. It is mostly
+        smaller than that of either score.
+        """
+        if not isinstance(other, PipelineEvaluation):
+            raise InvalidTypeError(
+                f"other must be a PipelineEvaluation, too; got {type(other).__name__}"
+            )
+        check_pair("this", self.fit_once, "other", other.fit_once)
+        drawn = [(one.n_refits, one.random_state) for one in (self, other)]
+        if drawn[0] != drawn[1]:
+            raise InvalidInputError(
+                "other must be refitted on the same splits: pass the same n_refits and "
+                f"random_state to evaluate; got {drawn[0]} and {drawn[1]}"
+            )
+        value, error = self.differences.minus(other.differences).mean
+        return Sampled(self.fit_once.score - other.fit_once.score + value, error)
 
     @property
     def scoring(self) -> str:
@@ -83,21 +107,38 @@ class PipelineEvaluation:
         return self.fit_once.law
 
     def frame(self, backend: str | None = None) -> DataFrame:
-        """One row for each refit: its score, that with the steps fitted once, the difference."""
+        """One row for each refit: its score, that with the steps fitted once, the differences."""
         columns = {
             "refit": self.refit_scores,
             "fit_once": self.fixed_scores,
-            "difference": self.differences,
+            "difference": self.differences.plain,
+            "smoothed": self.differences.smoothed,
         }
         return make_frame(columns, backend)
 
     def __repr__(self) -> str:
-        flattery = self.flattery
-        how = "flatters by" if flattery.value >= 0 else "is too low by"
-        by = with_error(Sampled(abs(flattery.value), flattery.standard_error))
         return (
             f"PipelineEvaluation({self.scoring}="
             f"{with_error(Sampled(self.score, self.standard_error))} SAMPLED from {self.n_refits} "
-            f"refits; steps fitted once on all samples {in_digits(self.fit_once.score)} exact, "
-            f"which {how} {by}; n_neighbors={self.n_neighbors}, {self.law})"
+            f"refits{self.differences.note}; steps fitted once on all samples "
+            f"{in_digits(self.fit_once.score)} exact, which {in_words(self.flattery)}; "
+            f"n_neighbors={self.n_neighbors}, {self.law})"
         )
+
+
+def in_words(flattery: Sampled) -> str:
+    """How far fitting once is off."""
+    how = "flatters by" if flattery.value >= 0 else "is too low by"
+    return f"{how} {with_error(Sampled(abs(flattery.value), flattery.standard_error))}"
+
+
+def refuse_refitted(name: str, one: Any) -> None:
+    """Raise where an Evaluation is wanted and a Pipeline's is given."""
+    if not isinstance(one, PipelineEvaluation):
+        return
+    raise InvalidTypeError(
+        f"{name} must be an Evaluation; got a PipelineEvaluation, of which a few refits are known "
+        "and not what every sample does under all of them. Two of these are compared on the same "
+        "splits by first.minus(second). With the steps fitted once, .fit_once is an Evaluation, "
+        f"which {in_words(one.flattery)}"
+    )

@@ -26,12 +26,18 @@ _LONGEST_STEP = 50
 _START = "estimator must be a KNeighborsClassifier or KNeighborsRegressor; got a Pipeline"
 
 
+_CHOOSES = (
+    "cross_val_score(pipeline, X, y) fits it on each training set, with k chosen by exact averages"
+)
+
+
 def read_pipeline(pipeline: Pipeline) -> tuple[Pipeline | None, Any]:
     """(the steps before the last, or None if there are none; the neighbour model at the end)."""
     last = pipeline.steps[-1][1]
     if not isinstance(last, (KNeighborsClassifier, KNeighborsRegressor)):
         raise InvalidTypeError(
-            f"{_START} that ends in {type(last).__name__}: its last step must be a neighbour model"
+            f"{_START} that ends in {type(last).__name__}: its last step must be one of these"
+            + (f". {_CHOOSES}" if hasattr(last, "nested_score") else "")
         )
     if last.metric == "precomputed":
         raise InvalidTypeError(
@@ -76,8 +82,8 @@ def refuse_pipeline(pipeline: Pipeline) -> None:
         )
     raise InvalidTypeError(
         f"{start}. {fixed} {what}. evaluate takes it as it is, and refits its steps on a few "
-        "splits. Honest, over sampled splits, with k chosen by exact averages within each training "
-        f"set: {_what_works(steps, last)}"
+        "splits. Honest, over sampled splits of any cv, by any scoring, with k chosen by exact "
+        f"averages within each training set: {_what_works(steps, last)}"
     )
 
 

@@ -1,12 +1,8 @@
 """A Pipeline: the exact average with its steps fitted once, and what refitting them changes.
 
-    E[score] = E[score, steps fitted on all samples] + E[difference on the same split]
-
-The first part is exact, the second the mean over a few random splits on which the steps are fitted
-to the training samples alone. Both scores of a split average over tied neighbours, so the first
-one's mean over all splits is the exact part, and the sum is unbiased, however many splits are
-drawn. The two scores of a split mostly go together: their difference varies much less than either,
-which is what makes a few refits enough.
+The steps are fitted to the training samples of a few random splits, and what that changes is added
+to the exact part (`_differences`). Whole runs of folds are drawn as far as they go: they test every
+sample equally often, which an independent choice of folds does not.
 """
 
 from __future__ import annotations
@@ -29,17 +25,22 @@ from allsplits._tensors import to_array
 from allsplits._threads import thread_count
 from allsplits._validation import check_same_rows
 from allsplits.exact import GivenSplit, Neighbors, Options
-from allsplits.exceptions import AllSplitsError, InvalidInputError, UnsupportedError
+from allsplits.exceptions import (
+    REPLAY_INSTEAD,
+    AllSplitsError,
+    InvalidInputError,
+    UnsupportedError,
+)
+from allsplits.model_selection._differences import ALIKE, Model, differences_on
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._pipeline_evaluation import PipelineEvaluation
 from allsplits.model_selection._pipelines import looks_at_rows_alone, read_pipeline
 from allsplits.model_selection._task import Given, Task
-from allsplits.replays.draw import RunDrawer, random_state_of
-from allsplits.replays.given import score_split
+from allsplits.replays.draw import RunDrawer
 
 Floats = NDArray[np.float64]
-#: Laws whose score is the mean over splits.
-ALIKE = ("fixed size", "class counts", "whole groups", "episodes")
+#: For splitters and scores that have no closed form.
+_INSTEAD = "cross_val_score(pipeline, X, y, cv=..., scoring=...) takes a Pipeline with any of them"
 
 
 def evaluate_pipeline(
@@ -52,8 +53,10 @@ def evaluate_pipeline(
     check_same_rows(X=X, y=y, groups=given.groups)
     if steps is None:
         return Task.read(last, given, options).evaluate()
-    fixed = _as_points(_tried("on all samples", clone(steps).fit_transform, X, y))
-    task = replace(Task.read(last, given._replace(X=fixed), options), row_names=row_names(X, y))
+    where = "on all samples"
+    fixed = _as_points(_tried(where, clone(steps).fit_transform, X, y))
+    _check_finite(fixed, where)
+    task = replace(_task(last, given._replace(X=fixed), options), row_names=row_names(X, y))
     if looks_at_rows_alone(steps) and _same_for_some(steps, X, y, fixed):
         return task.evaluate()
     if task.law.kind not in ALIKE:
@@ -63,26 +66,18 @@ def evaluate_pipeline(
         )
     task.neighbors.expect()
     fit_once = task.evaluate()
-    question = task.question()
-    drawer = RunDrawer(question)
-    splits = [drawer.split(random_state_of(seed, number)) for number in range(n_refits)]
-    scores = np.empty((n_refits, 2))
-    with progress_bar(options.progress, "refitted splits", n_refits, "refits") as step:
-        for number, points in enumerate(_refitted(steps, X, y, splits, options)):
-            again = Neighbors(points, task.neighbors.metric, options)
-            scores[number] = [
-                score_split(neighbors, question, splits[number]).score
-                for neighbors in (again, task.neighbors)
-            ]
-            step(1)
-    return PipelineEvaluation(fit_once, scores[:, 0], scores[:, 1], least_error(task, splits))
+    splits = RunDrawer(task.question()).splits(seed, n_refits)
+    again = task.inexact
 
+    def refitted() -> Iterator[Model]:
+        with progress_bar(options.progress, "refitted splits", n_refits, "refits") as step:
+            for points in _refitted(steps, X, y, splits, options):
+                one = replace(again, neighbors=Neighbors(points, task.neighbors.metric, options))
+                yield Model(one, one.evaluate().sample_scores)
+                step(1)
 
-def least_error(task: Task, splits: list[GivenSplit]) -> float:
-    """All differences may be 0 by chance: as if one sample of one split had come out otherwise."""
-    if task.settings.regression:
-        return 0.0
-    return float(np.mean([1 / len(split.test) for split in splits])) / len(splits)
+    fixed = Model(task, fit_once.sample_scores)
+    return PipelineEvaluation(fit_once, differences_on(splits, refitted(), fixed), seed)
 
 
 def _same_for_some(steps: Pipeline, X: Any, y: Any, fixed: Floats) -> bool:
@@ -117,9 +112,23 @@ def _refit(steps: Pipeline, X: Any, y: Any, split: GivenSplit, number: int) -> F
     points = np.empty((len(y), train.shape[1]))
     points[split.train] = train
     points[others] = _as_points(_tried(where, steps.transform, _safe_indexing(X, others)))
-    if not np.isfinite(points).all():
-        raise InvalidInputError(f"the steps of the Pipeline gave NaN or infinity {where}")
+    _check_finite(points, where)
     return points
+
+
+def _check_finite(points: Any, where: str) -> None:
+    if points.dtype.kind == "f" and not np.isfinite(points).all():
+        raise InvalidInputError(
+            f"the steps of the Pipeline gave NaN or infinity {where}: SimpleImputer fills gaps"
+        )
+
+
+def _task(last: Any, given: Given, options: Options) -> Task:
+    """Read what is asked; where that is no law or no score of `evaluate`, say what takes it."""
+    try:
+        return Task.read(last, given, options)
+    except AllSplitsError as error:
+        raise type(error)(str(error).replace(REPLAY_INSTEAD, _INSTEAD)) from error
 
 
 def _tried(where: str, function: Any, *arguments: Any) -> Any:

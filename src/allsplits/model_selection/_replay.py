@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.model_selection import LeaveOneOut
 from sklearn.utils import check_random_state
 
@@ -16,6 +17,7 @@ from allsplits.exact import solve, solver_for
 from allsplits.exact.neighbors import cut_rows
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._options import check_options
+from allsplits.model_selection._replay_scores import read_ranked, with_as_many
 from allsplits.model_selection._replay_splits import Data, read_runs
 from allsplits.model_selection._scoring import Scoring
 from allsplits.model_selection._task import Given, Task
@@ -83,6 +85,8 @@ def replay(
         roc_auc_ovr_weighted, neg_log_loss; f1, precision, recall and jaccard, each also _macro,
         _micro and _weighted; r2, explained_variance, neg_mean_squared_error,
         neg_root_mean_squared_error, neg_mean_absolute_error, neg_max_error. Others are called.
+        "recall@R" looks at R neighbours, whatever the estimator's number is; beside scores of votes
+        R must be that number.
     groups : array-like of shape (n_samples,), default=None
         Groups, for the splitters that need them.
     n_splits : int, default=None
@@ -138,13 +142,15 @@ def replay(
     check_flag("control", control)
     _check_error_score(error_score)
     y, groups = to_array(y, "y"), to_array(groups, "groups")
+    asked_for = read_ranked(scoring, regression=is_regressor(estimator))
+    estimator = with_as_many(estimator, asked_for)
     k = getattr(estimator, "n_neighbors", 1)
     n = X.n_samples if isinstance(X, NeighborOrder) else None
     data = Data(X if n is None else np.zeros((n, 1)), y, groups, k if isinstance(k, int) else 1)
     given = read_runs(cv, data, n_splits)
     law = cv if given is None else LeaveOneOut()
     task = Task.read(estimator, Given(X, y, law, groups=groups), options)
-    scores = read_scores(scoring, task.samples.classes)
+    scores = read_scores(asked_for, task.samples.classes)
     question = task.question()
     source: Source = LawRuns(question) if given is None else given
     known = _exact_means(task, source, scores) if control else {}
@@ -227,7 +233,9 @@ def _exact_means(task: Task, source: Source, scores: list[Score]) -> dict[str, t
     if not isinstance(source, LawRuns) or task.law.kind not in _ALIKE:
         return {}
     usual = "neg_mean_squared_error" if task.settings.regression else "accuracy"
-    allowed = [usual, "balanced_accuracy"] if task.law.kind == "class counts" else [usual]
+    allowed = [usual, *(score.standard for score in scores if score.rank is not None)]
+    if task.law.kind == "class counts":
+        allowed.append("balanced_accuracy")
     asked = [score.standard for score in scores if score.standard in allowed]
     found = {}
     for name in asked if len(asked) == len(scores) else [usual, *asked]:

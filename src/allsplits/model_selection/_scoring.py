@@ -144,8 +144,8 @@ def plain_score(scoring: Any, *, regression: bool) -> Scoring:
     if not found.is_plain:
         raise InvalidInputError(
             f"scoring must be 'accuracy', 'balanced_accuracy' or 'recall@R' here; got "
-            f"{found.name!r}, which evaluate, validation_curve, learning_curve and the CV "
-            "estimators know"
+            f"{found.name!r}, which evaluate (not of a Pipeline), validation_curve, "
+            "learning_curve and the CV estimators know"
         )
     return found
 

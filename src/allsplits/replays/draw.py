@@ -101,13 +101,27 @@ class RunDrawer:
             folds[~np.isin(self._codes, self._codes[copies > 0])] = -1
         return folds, copies
 
-    def split(self, state: State) -> GivenSplit:
-        """One split of its own; of a run of folds, one of them."""
+    def splits(self, seed: int, number: int) -> list[GivenSplit]:
+        """So many splits: whole runs of folds, and of the last run some that are drawn."""
+        found: list[GivenSplit] = []
+        runs = 0
+        while len(found) < number:
+            found += self._folds(random_state_of(seed, runs))
+            runs += 1
+        return found[:number]
+
+    def _folds(self, state: State) -> list[GivenSplit]:
+        """The splits of one run; any of them may be the first."""
         dealt = Dealt.room_for(self._n)
         self.deal(state, dealt)
-        fold = int(uniform(state) * self.n_folds)
-        train = (dealt.copies > 0) & (dealt.folds != fold)
-        return GivenSplit(np.flatnonzero(train), np.flatnonzero(dealt.folds == fold))
+        first = int(uniform(state) * self.n_folds)
+        return [
+            GivenSplit(
+                np.flatnonzero((dealt.copies > 0) & (dealt.folds != fold)),
+                np.flatnonzero(dealt.folds == fold),
+            )
+            for fold in np.roll(np.arange(self.n_folds), first).tolist()
+        ]
 
     def given(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> ReplayRun:
         """The run of one split that is not drawn."""

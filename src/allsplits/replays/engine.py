@@ -182,6 +182,7 @@ class _Batch:
             "areas": ((n_classes,), np.float64),
             "losses": ((), np.float64),
             "errors": ((5,), np.float64),
+            "reached": ((), np.float64),
         }
         self.sums = {name: np.zeros(shape + widths[name][0], widths[name][1]) for name in needed}
         self.called = np.full((*shape, len(plan.scores)), np.nan)
@@ -325,6 +326,11 @@ class _Place:
             log_losses(vote.labels, answers, sums["losses"])
         if "errors" in sums:
             sum_errors(vote.targets, answers, sums["errors"])
+        if "reached" in sums:
+            starts = answers.starts
+            tested = answers.tested[: starts[-1]]
+            own = answers.votes[np.arange(len(tested)), vote.labels[tested]]
+            sums["reached"][:] = np.add.reduceat(own > 0, starts[:-1]) / np.diff(starts)
 
     def called_with(self, answers: Answers, fold: int) -> tuple[Any, Any, Any]:
         """What a scorer is called with: an estimator that knows the answers, X and y of a fold."""

@@ -1,14 +1,15 @@
 """Scores of a split: the usual ones from compiled sums, all others by calling scikit-learn's.
 
 The sums are those of `_kernels_scores`: right answers, answers and tested samples of each class;
-areas under the curve of each class; log losses; errors of means. The formulas here work on the sums
+areas under the curve of each class; log losses; errors of means; and samples with a voter of their
+class. The formulas here work on the sums
 of many splits at once, and return what scikit-learn's scorers of the same name return.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from inspect import Parameter, signature
 from typing import Any
@@ -40,7 +41,9 @@ class Score:
     scorer : callable or None
         Called with an estimator that knows its answers, the tested rows of X, and their y.
     standard : str
-        What scikit-learn calls it, if it is known by name.
+        What scikit-learn (or `evaluate`) calls it, if it is known by name.
+    rank : int or None
+        How many neighbours it looks at, if not as many as vote.
     """
 
     name: str
@@ -48,6 +51,7 @@ class Score:
     formula: Callable[[Sums], Floats] | None = None
     scorer: Callable[[Any, Any, Any], Any] | None = None
     standard: str = ""
+    rank: int | None = None
 
 
 class KnownClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -171,6 +175,11 @@ def _explained(sums: Sums, *, centred: bool) -> Floats:
     return np.where(about > 0, 1 - share, constant)
 
 
+def reached(name: str, rank: int) -> Score:
+    """recall@R: the share of samples with one of their class among the R nearest."""
+    return Score(name, ("reached",), lambda sums: sums["reached"], standard=name, rank=rank)
+
+
 def _class_scores() -> dict[str, Score]:
     found = [
         Score("accuracy", ("counts",), _accuracy),
@@ -223,6 +232,8 @@ def read_score(scoring: Any, classes: NDArray[Any] | None, name: str = "") -> Sc
     """One score by name or callable; None is the usual one. `classes` is None for regression."""
     if scoring is None:
         scoring = "neg_mean_squared_error" if classes is None else "accuracy"
+    if isinstance(scoring, Score):
+        return replace(scoring, name=name or scoring.name)
     if not isinstance(scoring, str):
         return Score(name or _name(scoring), scorer=_called(scoring))
     found = (MEAN_SCORES if classes is None else CLASS_SCORES).get(scoring)
@@ -242,6 +253,8 @@ def read_score(scoring: Any, classes: NDArray[Any] | None, name: str = "") -> Sc
 def _name(scoring: Any) -> str:
     if isinstance(scoring, str):
         return scoring
+    if isinstance(scoring, Score):
+        return scoring.name
     function = getattr(scoring, "_score_func", scoring)
     return str(getattr(function, "__name__", type(scoring).__name__))
 

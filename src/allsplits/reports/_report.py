@@ -14,6 +14,7 @@ from allsplits._validation import check_count, check_fraction
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection import Curve, Evaluation
 from allsplits.model_selection._options import check_options
+from allsplits.model_selection._pipeline_evaluation import refuse_refitted
 from allsplits.model_selection._scoring import plain_score
 from allsplits.model_selection._task import Given, Task
 from allsplits.reports._page import render
@@ -155,6 +156,7 @@ def report(
     check_fraction("confidence", confidence)
     listed = _check_curves(curves)
     options = check_options(n_jobs=n_jobs, progress=progress)
+    refuse_refitted("evaluation_or_X", evaluation_or_X)
     if isinstance(evaluation_or_X, Evaluation):
         given = {
             "y": y, "n_neighbors": n_neighbors, "cv": cv, "scoring": scoring, "groups": groups,
@@ -221,6 +223,7 @@ def _named(against: Any) -> dict[str, Evaluation]:
         return {}
     if isinstance(against, Evaluation):
         return {"the other": against}
+    refuse_refitted("against", against)
     if not isinstance(against, Mapping):
         raise InvalidTypeError(
             f"against must be an Evaluation or a dict of them by name; got {type(against).__name__}"

@@ -18,7 +18,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     TimeSeriesSplit,
 )
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -28,6 +28,7 @@ from allsplits import (
     ClassCounts,
     Episodes,
     FixedSize,
+    LogLoss,
     evaluate,
     replay,
 )
@@ -394,3 +395,50 @@ def test_runs_of_every_law_are_scored_as_scikit_learn_does(law, weights):
             train = np.repeat(train, run.copies[train])
             given = knn.fit(X[train], Y[train]).predict(X[test])
             assert score == pytest.approx(f1_score(Y[test], given, average="macro"), abs=1e-12)
+
+
+@pytest.mark.parametrize("cv", [TimeSeriesSplit(4), ShuffleSplit(3, random_state=0)])
+def test_recall_of_a_rank_beside_a_search_of_its_own(cv):
+    """R neighbours, whatever the estimator votes with, and however it weighs them."""
+    splits = list(cv.split(X))
+    model = KNeighborsClassifier(5, weights="distance")
+    found = replay(model, X, Y, cv=splits, scoring="recall@2")
+    expected = [
+        (Y[train][NearestNeighbors(n_neighbors=2).fit(X[train]).kneighbors(X[test])[1]]
+         == Y[test][:, None]).any(axis=1).mean()
+        for train, test in splits
+    ]  # fmt: skip
+    np.testing.assert_allclose(found.split_scores[:, 0], expected, rtol=1e-15)
+    assert (found.n_neighbors, model.n_neighbors) == (2, 5)
+
+
+def test_recall_of_a_rank_has_its_exact_mean():
+    sample = dataset("heavy ties", "3 classes")
+    options = {"cv": FixedSize(5), "scoring": "recall@2", "n_splits": 20_000, "random_state": 0}
+    found = replay(KNN, sample.X, sample.y, **options)
+    exact = evaluate(KNN, sample.X, sample.y, cv=FixedSize(5), scoring="recall@2").score
+    assert found.exact_mean == exact
+    mean, error = found.sampled_mean
+    assert abs(mean - exact) < 4.5 * error < 0.02
+    both = replay(KNN, X, Y, cv=3, scoring=["recall@3", "accuracy"], n_splits=30, random_state=0)
+    assert both["recall@3"].exact_mean > both["accuracy"].exact_mean
+    assert (both["recall@3"].split_scores >= both["accuracy"].split_scores).all()
+
+
+@pytest.mark.parametrize(
+    ("scoring", "what"),
+    [
+        ("recall@0", r"'recall@R' with R = 1, 2"),
+        ("map@r", r"'map@r' is not replayed: evaluate\(...\) has its exact average"),
+        ("recall_of:1", "'recall_of:1' is not replayed"),
+        (LogLoss(1), r"'neg_log_loss\+1' is not replayed"),
+        (["recall@2", "accuracy"], r"got 'recall@2' and 3 voters .* replay them one by one"),
+        (["recall@2", "recall@3"], "same neighbours in one replay"),
+    ],
+    ids=str,
+)
+def test_scores_of_evaluate_that_are_not_replayed(scoring, what):
+    with pytest.raises(InvalidInputError, match=what):
+        replay(KNN, X, Y, scoring=scoring)
+    with pytest.raises(InvalidInputError, match="for a regressor"):
+        replay(KNeighborsRegressor(3), X, X[:, 0], scoring="recall@2")
