@@ -15,8 +15,8 @@ from allsplits.exact._kernels_around import LANES
 from allsplits.exact._kernels_ballots import (
     RankWork,
     add_only_class,
-    add_ranked_wins,
     add_ranks,
+    close_ranks,
     fill_lanes,
     rank_work,
     start_ranks,
@@ -96,7 +96,7 @@ def _take_votes(own, n_waiting, table, work, out):
                 rows[d, b, x] = scale * table[work.taken[d, x], b] if x < n_waiting else 0.0
     if work.taken[own, n_waiting - 1] == 0:
         fill_lanes(1.0, rows[own, 0])
-    add_ranks(own, Contenders(present[:n_present], most, rows), work.rank, out)
+    add_ranks(own, Contenders(present[:n_present], most, rows), work.rank)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -190,4 +190,4 @@ def ballots_of_prefixes(rows, start, stop, columns, table, work, ties, out):
             position = end
         if n_waiting > 0:
             _take_votes(own, n_waiting, table, work, out[i])
-        add_ranked_wins(own, work.rank, out[i])
+        close_ranks(own, (0, 1), work.rank, out[i])
