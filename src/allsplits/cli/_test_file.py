@@ -79,7 +79,7 @@ class TestFile:
     ) -> Labelled:  # fmt: skip
         """The rows, with the features of the references."""
         theirs = replace(
-            source, file=self.file, labels=self.labels, file_format=None, standardize=False,
+            source, file=self.file, labels=self.labels, file_format=None, standardize=False, strata=None,
             target=references.target if self.labels is None else source.target,
         )  # fmt: skip
         frame, target = read_source(screen, theirs)
@@ -96,7 +96,7 @@ class TestFile:
                 f"{self.file}: columns that {references.name} lacks are left out: {some_of(more)}"
             )
         choices = replace(theirs.choices(metric), lenient=True)
-        dropped = () if groups is None or groups not in frame.columns else (groups,)
+        dropped = [name for name in (groups, source.strata) if name in frame.columns]
         choices = replace(choices, drop=(*choices.drop, *dropped))
         data = prepare(frame, target, choices)
         kinds = listed(frame, "--one-hot", choices.one_hot, lenient=True)

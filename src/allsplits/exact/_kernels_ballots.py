@@ -61,7 +61,7 @@ def ballot_work(places: Places, share: bool, quadrature: Quadrature, n_lanes: in
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def add_certain_votes(own, votes, share, places, weight, out):
     """Add the record of known votes of all classes, times `weight`."""
     most, n_winners, winner, squares = np.int64(0), 0, np.int64(0), 0.0
@@ -99,7 +99,7 @@ def add_certain_votes(own, votes, share, places, weight, out):
             out[places.tops + n] += weight
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _times_both(row, top, degree, limit, squares, n_lanes, work):
     """Multiply P, and S if `squares`, by a class; returns the degree of P."""
     P, S, line = work.sums[0], work.sums[1], work.line
@@ -128,7 +128,7 @@ def _times_both(row, top, degree, limit, squares, n_lanes, work):
     return new_degree
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def add_own_votes(own, contenders, n_lanes, work, record):
     """Add P(v votes of `own`) for each v, and E Σ v_c², as far as they are asked for.
 
@@ -137,8 +137,6 @@ def add_own_votes(own, contenders, n_lanes, work, record):
     present, most, rows = contenders
     places, P, S = work.places, work.sums[0], work.sums[1]
     k, squares, degree = places.k, places.squares >= 0, np.int64(0)
-    if places.own < 0 and not squares and places.n_tops == 0:
-        return degree
     for x in range(n_lanes):
         P[0, x] = 1.0
     if squares:
@@ -161,7 +159,7 @@ def add_own_votes(own, contenders, n_lanes, work, record):
     return degree
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _start(n_ahead, limit, n_lanes, poly):
     """No class yet: loops, because numba takes seconds to compile what fills parts of arrays."""
     for m in range(n_ahead):
@@ -170,7 +168,7 @@ def _start(n_ahead, limit, n_lanes, poly):
                 poly[m, e, x] = 1.0 if m + e == 0 else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _times_ahead(n_ahead, degree, row, top, tie, limit, n_lanes, work):
     """Multiply work.ahead[:n_ahead] by F_d up to `limit`; returns its degree. `tie` is (v, y)."""
     poly, line = work.ahead, work.line
@@ -194,13 +192,13 @@ def _times_ahead(n_ahead, degree, row, top, tie, limit, n_lanes, work):
     return new_degree
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _add_line(line, n_lanes, sums):
     for x in range(n_lanes):
         sums[x] += line[x]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _count_ahead(target, v, y, contenders, n_ahead, n_lanes, work):
     """work.ahead[m]: products of the others, of which m are ahead of `target` with v votes.
 
@@ -218,7 +216,7 @@ def _count_ahead(target, v, y, contenders, n_ahead, n_lanes, work):
     return degree == k - v
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _most_ahead(target, v, contenders, k):
     """How many others can have v votes as well."""
     able = 0
@@ -228,7 +226,7 @@ def _most_ahead(target, v, contenders, k):
     return min(able, (k - v) // v)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _add_tops_with(own, v, contenders, n_lanes, work, record):
     """The part of `add_tops` where `own` has v votes, at least one."""
     places, line = work.places, work.line
@@ -247,7 +245,7 @@ def _add_tops_with(own, v, contenders, n_lanes, work, record):
                     _add_line(line, n_lanes, record[places.tops + n])
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def add_tops(own, contenders, degree, n_lanes, work, record):
     """Add P(`own` is among the 2, 3, … most voted), whatever votes it has.
 
@@ -259,7 +257,7 @@ def add_tops(own, contenders, degree, n_lanes, work, record):
     if n_tops < 2:
         return
     v_high = min(contenders.most[own], k)
-    for v in range(1, min(v_high, k // 3) + 1):
+    for v in range(max(1, k - degree), min(v_high, k // 3) + 1):
         _add_tops_with(own, v, contenders, n_lanes, work, record)
     for v in range(max(k // 3 + 1, k - degree), v_high + 1):
         own_row, others = contenders.rows[own, v], P[k - v]
@@ -267,10 +265,11 @@ def add_tops(own, contenders, degree, n_lanes, work, record):
             line[x] = own_row[x] * others[x]
         for n in range(1, n_tops):
             _add_line(line, n_lanes, record[places.tops + n])
-    _add_without_votes(own, contenders, n_lanes, work, record)
+    if degree == k:
+        _add_without_votes(own, contenders, n_lanes, work, record)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _add_without_votes(own, contenders, n_lanes, work, record):
     """The same if `own` has no votes: as many are ahead as have any, and tied ones before it."""
     present, most, rows = contenders
@@ -288,8 +287,6 @@ def _add_without_votes(own, contenders, n_lanes, work, record):
             degree = _times_ahead(
                 n_tops - first, degree, rows[d], min(most[d], k), (v, 1.0), k, n_lanes, work
             )
-    if degree < k:
-        return
     for m in range(n_tops - first):
         others = work.ahead[m, k]
         for n in range(max(m + first, 1), n_tops):
@@ -299,7 +296,7 @@ def _add_without_votes(own, contenders, n_lanes, work, record):
                 sums[x] += part * rows[own, 0, x] * others[x]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def add_winner_votes(own, target, v, chance, places, out):
     """Add the chance that `target` wins with v votes."""
     out[target] += chance
@@ -309,7 +306,7 @@ def add_winner_votes(own, target, v, chance, places, out):
             out[places.hits + v] += chance
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def add_ballot(own, contenders, work, out):
     """Add the whole record of one case, in one lane."""
     lane, record, k = np.int64(1), out.reshape((len(out), 1)), work.places.k
@@ -340,6 +337,8 @@ class RankWork(NamedTuple):
     shares : array of shape (ways, components, classes)
         What a case of a component counts in rows of each class: in the record, then in further
         ways for P(right), which follow it.
+    weights : array of shape (ways, LANES)
+        The same of the lanes, in a row.
     """
 
     ballot: BallotWork
@@ -347,6 +346,7 @@ class RankWork(NamedTuple):
     wins: Floats
     record: Floats
     shares: Floats
+    weights: Floats
 
 
 def rank_work(
@@ -359,14 +359,16 @@ def rank_work(
         aligned_space(C, LANES), products[0], products[1], np.empty((2, C), np.int64),
         aligned_space(LANES),
     )  # fmt: skip
+    if shares is None:
+        shares = np.ones((1, 1, C))
     return RankWork(
         ballot_work(places, share, quadrature, LANES), every,
         aligned_space(size if places.confident >= 0 else 1, C, LANES),
-        aligned_space(places.width, LANES), np.ones((1, 1, C)) if shares is None else shares,
+        aligned_space(places.width, LANES), shares, aligned_space(len(shares), LANES),
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def start_ranks(counts, work):
     """A new row: nothing is met, nobody has won."""
     for d in range(len(counts)):
@@ -378,14 +380,14 @@ def start_ranks(counts, work):
         fill_lanes(0.0, work.record[place])
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def fill_lanes(value, row):
     """One value in all lanes."""
     for x in range(LANES):
         row[x] = value
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def add_only_class(own, target, votes, chance, work, out):
     """Add the record of votes that are all for `target`; `votes` is space for them."""
     for d in range(len(votes)):
@@ -393,37 +395,57 @@ def add_only_class(own, target, votes, chance, work, out):
     add_certain_votes(own, votes, work.share, work.places, chance, out)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _is_sure(own, contenders, k):
+    """Whether all others together cannot have half of the votes."""
+    others = 0
+    for d in contenders.present:
+        if d != own:
+            others += contenders.most[d]
+    return 2 * others < k
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def add_ranks(own, contenders, work):
     """Add the records of `LANES` cases, which stay in their lanes (`close_ranks`)."""
     lanes, ballot = np.int64(LANES), work.ballot
-    degree = add_own_votes(own, contenders, lanes, ballot, work.record)
-    add_tops(own, contenders, degree, lanes, ballot, work.record)
-    add_wins_by_votes(
-        contenders, ballot.places.k, ballot.share, ballot.quadrature, work.every, work.wins
-    )
+    k, degree = ballot.places.k, np.int64(0)
+    asked = work.record.shape[0] > ballot.places.n_classes
+    if asked or _is_sure(own, contenders, k):
+        degree = add_own_votes(own, contenders, lanes, ballot, work.record)
+        add_tops(own, contenders, degree, lanes, ballot, work.record)
+        if _is_sure(own, contenders, k):
+            P, last = ballot.sums[0], len(work.wins) - 1
+            for v in range(k - degree, contenders.most[own] + 1):
+                row, others, win = contenders.rows[own, v], P[k - v], work.wins[min(v, last), own]
+                for x in range(LANES):
+                    win[x] += row[x] * others[x]
+            return
+    add_wins_by_votes(contenders, k, ballot.share, ballot.quadrature, work.every, work.wins)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _weigh(values, own, way, components, shares):
-    """The sum over the lanes, which go round the components from the first to the last."""
-    first, n_components = components
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _weigh(values, weights):
+    """The sum over the lanes."""
     total = 0.0
     for x in range(LANES):
-        total += shares[way, first + x % n_components, own] * values[x]
+        total += weights[x] * values[x]
     return total
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def close_ranks(own, components, work, out):
-    """A row is over: add what is in the lanes; `components` are the first of them, how many."""
-    wins, places, shares = work.wins, work.ballot.places, work.shares
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def close_ranks(own, work, out):
+    """A row is over: add what is in the lanes, which go round the components."""
+    wins, places, shares, weights = work.wins, work.ballot.places, work.shares, work.weights
+    for way in range(shares.shape[0]):
+        for x in range(LANES):
+            weights[way, x] = shares[way, x % shares.shape[1], own]
     for v in range(wins.shape[0]):
         for d in range(wins.shape[1]):
-            total = _weigh(wins[v, d], own, 0, components, shares)
+            total = _weigh(wins[v, d], weights[0])
             if total > 0.0:
                 add_winner_votes(own, np.int64(d), v, total, places, out)
         for way in range(1, shares.shape[0]):
-            out[places.width + way - 1] += _weigh(wins[v, own], own, way, components, shares)
+            out[places.width + way - 1] += _weigh(wins[v, own], weights[way])
     for place in range(places.n_classes, places.width):
-        out[place] += _weigh(work.record[place], own, 0, components, shares)
+        out[place] += _weigh(work.record[place], weights[0])

@@ -85,7 +85,7 @@ def ballots_untied(rows, start, stop, draws, work, out):
             if counts[own] == 0:
                 fill_lanes(1.0, class_rows[own, 0])
             add_ranks(own, contenders, work.rank)
-        close_ranks(own, (0, 1), work.rank, out[i])
+        close_ranks(own, work.rank, out[i])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)

@@ -1,8 +1,7 @@
-"""Compiled records of votes under fixed class counts, of all components: the walks of the votes.
+"""Compiled records of votes under fixed class counts, of all components: one walk for all rows.
 
-Ranks without ties go through the products of the classes side by side (`_kernels_untied`). Where
-there are tie groups, the cases that stand side by side are the nodes of the groups, the classes of
-the next item and the components (`_kernels_tied`); they wait until the lanes are full.
+A case is a next training item that ends a vote, in all components: of a rank, or of a tie group at
+a node of its time and of a class (`_kernels_tied`). Cases wait until the lanes are full.
 """
 
 from typing import NamedTuple
@@ -38,7 +37,8 @@ from allsplits.exact.laws.class_counts._kernels_tied import (
     fill_nodes,
     tied_work,
 )
-from allsplits.exact.laws.class_counts._kernels_untied import copy_lines, fill_ranks, meet_ranks
+
+Integers = NDArray[np.int64]
 
 
 class WaitingWork(NamedTuple):
@@ -48,12 +48,18 @@ class WaitingWork(NamedTuple):
     ----------
     tied : TiedWork
         Where the walk is.
+    lines : array of shape (cases, classes)
+        The line of its table that tells the votes of a class; -1 if they are in `contenders`.
+    following : array of shape (cases, 2)
+        The class of the next item and its candidates that are left; -1 if that is in `contenders`.
     contenders : Contenders
         The votes of those that wait, side by side.
     rank : RankWork
     """
 
     tied: TiedWork
+    lines: Integers
+    following: Integers
     contenders: Contenders
     rank: RankWork
 
@@ -63,13 +69,14 @@ def waiting_work(rank: RankWork) -> WaitingWork:
     C, size = rank.ballot.places.n_classes, rank.ballot.places.k + 1
     present, most = np.zeros((2, C), np.int64)
     rows = aligned_space(C, size, LANES)
-    # Lanes that were never used are zero times this.
+    # Lanes that were never used are multiplied by zero.
     rows[:] = 0.0
     tied = tied_work(C, size, rank.shares.shape[1])
-    return WaitingWork(tied, Contenders(present, most, rows), rank)
+    lines, following = np.empty((LANES, C), np.int64), np.empty((LANES, 2), np.int64)
+    return WaitingWork(tied, lines, following, Contenders(present, most, rows), rank)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _add_pure(own, votes, work, out):
     """Add a row whose neighbours are all of its own class."""
     shares, width = work.shares, work.ballot.places.width
@@ -83,50 +90,28 @@ def _add_pure(own, votes, work, out):
             out[width + way - 1] += total
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def ballots_untied(rows, start, stop, draws, vote, work, out):
-    """out[i]: the record of row i, whose tied distances play no part."""
-    n_classes, n_components, k = draws.table_of.shape[1], draws.drawn.shape[1], vote.k_most
-    counts, met, most, present, table_ids = np.empty((5, n_classes), np.int64)
-    places, class_rows = np.empty(LANES, np.int64), np.empty((n_classes, k + 1, LANES))
-    poly = np.empty((k + 1, 1))
-    indptr, row_labels, tied, owns = rows
-    for item in range(start * n_components, stop * n_components):
-        i, component = item // n_components, item % n_components
-        own, kind = np.int64(owns[i]), draws.kinds[i]
-        first, row_end = indptr[i], indptr[i + 1]
-        if is_pure(row_labels[first:row_end], tied[first:row_end], own, vote.depth, False):
-            if component == 0:
-                _add_pure(own, counts, work, out[i])
-            continue
-        choose_tables(draws.table_of[kind], draws.own_table_of[kind], own, table_ids)
-        start_ranks(counts, work)
-        fill_lanes(1.0, class_rows[own, 0])
-        for d in range(n_classes):
-            met[d] = 0
-        row_end = min(row_end, first + vote.depth)
-        k_low, n_blocks = vote.k_least, 0
-        while first < row_end and k_low <= k:
-            labels = row_labels[first : min(first + LANES, row_end)]
-            n_present = meet_ranks(
-                labels, draws.drawn[:, component], table_ids, k, met, most, present
-            )
-            contenders = Contenders(present[:n_present], most, class_rows)
-            fill_ranks(labels, component, contenders, draws, counts, table_ids, places)
-            add_ranks(own, contenders, work)
-            first += len(labels)
-            n_blocks += 1
-            if first < row_end and (n_blocks < 4 or n_blocks % 4 == 0):
-                copy_lines(contenders, component, draws, counts, table_ids)
-                k_low = finished_votes(contenders, np.int64(1), k_low, k, vote.tol, poly)
-        close_ranks(own, (component, 1), work, out[i])
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _fill_class(d, n_waiting, n_votes, table, work):
+    """The votes of a class, below n_votes, in all lanes of the cases that wait."""
+    lines, rows = work.lines[:, d], work.contenders.rows[d]
+    n_components = work.rank.shares.shape[1]
+    alike = n_components == 1
+    for u in range(n_waiting):
+        alike = alike and lines[u] == lines[0]
+    if alike and lines[0] >= 0:
+        for b in range(n_votes):
+            fill_lanes(table[lines[0], b], rows[b])
+        return
+    for u in range(n_waiting):
+        if lines[u] >= 0:
+            copy_to_lanes(table[lines[u]], n_votes, n_components, u * n_components, rows)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _take_votes(own, n_waiting, draws, work):
-    """Add the records of the cases that wait, in so many lanes."""
-    present, most, class_rows = work.contenders
-    met, table_ids = work.tied.walk.met, work.tied.table_ids
+    """Add the records of the cases that wait."""
+    present, most, rows = work.contenders
+    met, table_ids, n_components = work.tied.walk.met, work.tied.table_ids, draws.drawn.shape[1]
     k, n_present = work.rank.ballot.places.k, np.int64(0)
     for d in range(len(met)):
         most[d] = 0
@@ -135,45 +120,70 @@ def _take_votes(own, n_waiting, draws, work):
             n_present += 1
             for drawn in draws.drawn[table_ids[d]]:
                 most[d] = max(most[d], min(met[d], drawn, k))
+            _fill_class(d, n_waiting, most[d] + 1, draws.lines, work)
+    for u in range(n_waiting):
+        d, left = work.following[u]
+        if d >= 0:
+            remaining, first = draws.remaining[table_ids[d]], u * n_components
+            for b in range(most[d] + 1):
+                for p in range(n_components):
+                    rows[d, b, first + p] *= remaining[b * n_components + p] / left
     # Lanes in which nobody waits: one row of zeros makes all of their products zero.
     for b in range(k + 1):
-        for x in range(n_waiting, LANES):
-            class_rows[present[0], b, x] = 0.0
+        for x in range(n_waiting * n_components, LANES):
+            rows[present[0], b, x] = 0.0
     if met[own] == 0:
-        fill_lanes(1.0, class_rows[own, 0])
-    add_ranks(own, Contenders(present[:n_present], most, class_rows), work.rank)
+        fill_lanes(1.0, rows[own, 0])
+    add_ranks(own, Contenders(present[:n_present], most, rows), work.rank)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _wait_group(own, n_present, members, n_waiting, draws, vote, work):
-    """Let the votes that end in a tie group wait; returns how many lanes do."""
-    tied, class_rows, rules = work.tied, work.contenders.rows, vote.tie_rules
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _wait(own, n_waiting, next_class, filled, draws, work):
+    """Let one more case wait, the votes of some classes `filled`; returns how many do."""
+    counts, table_ids, lines = work.tied.walk.counts, work.tied.table_ids, work.lines[n_waiting]
+    for d in range(len(counts)):
+        lines[d] = draws.starts[table_ids[d]] + counts[d]
+    for d in filled:
+        lines[d] = -1
+    work.following[n_waiting, 0] = next_class
+    if next_class >= 0:
+        left = draws.pools[table_ids[next_class]] - counts[next_class]
+        work.following[n_waiting, 1] = left
+    n_waiting += 1
+    if (n_waiting + 1) * draws.drawn.shape[1] > LANES:
+        _take_votes(own, n_waiting, draws, work)
+        n_waiting = 0
+    return n_waiting
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _wait_group(own, members, n_waiting, draws, vote, work):
+    """Let the votes that end in a tie group wait; returns how many cases do."""
+    tied, rules, n_components = work.tied, vote.tie_rules, draws.drawn.shape[1]
     counts, group, table_ids, node = tied.walk.counts, tied.walk.group, tied.table_ids, tied.nodes
-    n_components, n_votes = draws.drawn.shape[1], vote.k_most + 1
+    n_votes = vote.k_most + 1
     chosen = choose_rule(rules, members, group, table_ids, draws.pools, draws.drawn)
     for q in range(chosen.n_nodes):
         node[0, 0], node[1, 0] = node_of(rules, chosen, q)
         first = 0
         while first < len(members):
-            free = (LANES - n_waiting) // n_components
-            some = members[first : min(first + free, len(members))]
-            for d in tied.walk.present[:n_present]:
+            n_free = LANES // n_components - n_waiting
+            some = members[first : min(first + n_free, len(members))]
+            for d in members:
                 t = table_ids[d]
                 source = Source(
                     draws.lines[draws.starts[t] :], draws.remaining[t], draws.pools[t], counts[d],
                     group[d],
                 )  # fmt: skip
-                here = class_rows[d, :, n_waiting:]
+                here = work.contenders.rows[d, :, n_waiting * n_components :]
                 fill_nodes(d, source, n_votes, some, node[:, :1], tied.row, here)
+            for _ in some:
+                n_waiting = _wait(own, n_waiting, np.int64(-1), members, draws, work)
             first += len(some)
-            n_waiting += len(some) * n_components
-            if n_waiting + n_components > LANES:
-                _take_votes(own, n_waiting, draws, work)
-                n_waiting = 0
     return n_waiting
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _open_votes(n_present, k_low, draws, vote, tied):
     """The smallest k whose vote may still change after these tie groups."""
     walk, table_ids, class_rows = tied.walk, tied.table_ids, tied.rows
@@ -186,33 +196,31 @@ def _open_votes(n_present, k_low, draws, vote, tied):
     return finished_votes(contenders, n_components, k_low, k, vote.tol, tied.win.poly)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def ballots_tied(rows, start, stop, draws, vote, work, out):
-    """The same, averaged over the orders of tie groups; no more components than lanes."""
-    walk, table_ids = work.tied.walk, work.tied.table_ids
-    class_rows = work.contenders.rows
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
+def ballots_of_rows(rows, start, stop, draws, vote, work, out):
+    """out[i]: the record of row i; no more components than lanes."""
+    walk, table_ids, average = work.tied.walk, work.tied.table_ids, vote.rule.average
     indptr, labels, tied, owns = rows
     for i in range(start, stop):
-        own, kind, position, row_end = np.int64(owns[i]), draws.kinds[i], indptr[i], indptr[i + 1]
+        own, kind, first, row_end = np.int64(owns[i]), draws.kinds[i], indptr[i], indptr[i + 1]
         start_walk(walk)
-        if is_pure(labels[position:row_end], tied[position:row_end], own, vote.depth, True):
+        if is_pure(labels[first:row_end], tied[first:row_end], own, vote.depth, average):
             _add_pure(own, walk.counts, work.rank, out[i])
             continue
         choose_tables(draws.table_of[kind], draws.own_table_of[kind], own, table_ids)
         start_ranks(walk.counts, work.rank)
         k_low, n_present, n_waiting, n_groups = vote.k_least, np.int64(0), np.int64(0), 0
-        last = min(position + vote.depth, row_end)
+        position, last = first, min(first + vote.depth, row_end)
         while position < last and k_low <= vote.k_most:
-            end = group_end(tied, position, row_end, True)
-            n_before = n_present
+            end = group_end(tied, position, row_end, average)
             n_present, n_members = meet_group(labels[position:end], walk, n_present)
-            # Those that wait have no votes of classes that are met now.
-            for d in walk.present[n_before:n_present]:
-                for b in range(vote.k_most + 1):
-                    for x in range(n_waiting):
-                        class_rows[d, b, x] = 1.0 if b == 0 else 0.0
             members = walk.members[:n_members]
-            n_waiting = _wait_group(own, n_present, members, n_waiting, draws, vote, work)
+            # With fewer items before it, no item ends a vote.
+            if end - first > vote.k_most:
+                if end - position > 1:
+                    n_waiting = _wait_group(own, members, n_waiting, draws, vote, work)
+                else:
+                    n_waiting = _wait(own, n_waiting, members[0], members[:0], draws, work)
             pass_group(walk, members)
             position = end
             n_groups += 1
@@ -220,4 +228,4 @@ def ballots_tied(rows, start, stop, draws, vote, work, out):
                 k_low = _open_votes(n_present, k_low, draws, vote, work.tied)
         if n_waiting > 0:
             _take_votes(own, n_waiting, draws, work)
-        close_ranks(own, (0, draws.drawn.shape[1]), work.rank, out[i])
+        close_ranks(own, work.rank, out[i])

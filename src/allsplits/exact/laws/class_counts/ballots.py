@@ -25,18 +25,14 @@ from allsplits.exact.ballot_answer import (
 from allsplits.exact.ballots import Ballots, certain_record, one_vote_records
 from allsplits.exact.effort import class_votes_seconds, is_long, map_timed_rows
 from allsplits.exact.kernel_types import Rows, Rule
-from allsplits.exact.laws.class_counts._kernels_ballots import (
-    ballots_tied,
-    ballots_untied,
-    waiting_work,
-)
+from allsplits.exact.laws.class_counts._kernels_ballots import ballots_of_rows, waiting_work
 from allsplits.exact.laws.class_counts.draws import class_pools, query_kinds
 from allsplits.exact.laws.class_counts.fractions import ExactRow, exact_row
 from allsplits.exact.laws.class_counts.kernel_types import ClassVote
 from allsplits.exact.laws.class_counts.vote import CHEAPER, ClassCountsVote
 from allsplits.exact.laws.class_counts.weights import component_weights
 from allsplits.exact.laws.fixed_size.ballots import record_rounding
-from allsplits.exact.question import Question, neighbor_labels, own_rows, tie_runs
+from allsplits.exact.question import Question, neighbor_labels, own_rows
 from allsplits.exact.ties import distinct_rows
 from allsplits.orders import NeighborOrder
 from allsplits.splits import CountsComponent, CountsLaw
@@ -98,13 +94,7 @@ class ClassCountsBallots:
 
         def run(start: int, stop: int) -> None:
             space = rank_work(self.places, options.share, self.vote.quadrature, self.shares)
-            for first, last, has_ties in tie_runs(
-                rows.indptr, rows.tied, options.average, start, stop
-            ):
-                if has_ties:
-                    ballots_tied(rows, first, last, draws, vote, waiting_work(space), out)
-                else:
-                    ballots_untied(rows, first, last, draws, vote, space, out)
+            ballots_of_rows(rows, start, stop, draws, vote, waiting_work(space), out)
 
         # What ties cost is seen from the first rows; the first block speaks for the others.
         foreseen = is_long(self.seconds, n_threads) or not self.question.is_first(order)
