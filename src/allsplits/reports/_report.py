@@ -107,7 +107,9 @@ def report(
         if `estimator` is given as well; without, labels and samples are judged by the task of the
         Evaluation.
     estimator : KNeighborsClassifier or KNeighborsRegressor, default=None
-        With samples: the model; None means KNeighborsClassifier and the best k. With an Evaluation:
+        With samples: the model, which may also be one within a radius (a regressor that leaves
+        somebody alone goes through `evaluate`, which has `outlier_target`); None means
+        KNeighborsClassifier and the best k. With an Evaluation:
         the one that it is of, so that the page names the metric.
     n_neighbors : int or iterable of int, default=None
         With samples: candidates, of which the best is taken. None means 1 to 50 (as far as they
@@ -176,7 +178,7 @@ def report(
             raise InvalidInputError("X must be given once; got it twice, first and as X=")
         X, model = evaluation_or_X, KNeighborsClassifier() if estimator is None else estimator
         asked = Given(X, y, cv, scoring, groups, X_test, y_test, strata=strata)
-        task = Task.read(model, asked, options)
+        task = Task.read(model, asked, options, within=True)
         shown, points = (X, task.points) if X_test is None else (X_test, task.neighbors.queries)
         rows = Rows.read(shown, len(task.asked.y), image_shape, feature_names, points)
         choose = n_neighbors is not None or estimator is None

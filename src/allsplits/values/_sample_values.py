@@ -147,7 +147,8 @@ def depth_in_passing(task: Task) -> int:
 
 def _in_passing(task: Task) -> tuple[Task, Asked] | None:
     # Weighted votes are counted one by one: nobody waits for that in passing.
-    if task.test_set is not None or task.settings.weights is not None:
+    plain = task.settings.weights is None and task.settings.radius is None
+    if task.test_set is not None or not plain:
         return None
     alone = replace(
         task,
