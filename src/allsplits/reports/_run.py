@@ -162,10 +162,11 @@ def _judge(timings: dict[str, float], law: Law, task: Task | None) -> Suspects |
     groups = groups_of(law)
     if task is None or task.test_set is not None:
         return None
-    if task.samples.classes is None or not can_be_judged(task, groups):
+    classes = None if task.settings.regression else task.samples.classes
+    if classes is None or not can_be_judged(task, groups):
         return None
     found = _timed(timings, "a look at the labels", lambda: judge_labels(task, groups))
-    return Suspects.of(found, task.y, task.samples.classes, task.row_names)
+    return Suspects.of(found, task.y, classes, task.row_names)
 
 
 def _value(timings: dict[str, float], task: Task | None) -> SampleValues | None:
