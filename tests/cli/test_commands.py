@@ -104,9 +104,7 @@ def test_strata_of_a_regressor(tmp_path):
     assert "3 nearest neighbours" in page.read_text(encoding="utf-8")
     sizes = ("--per-class", "--sizes", "2,5")
     found = json.loads(run("curve", path, *given, *sizes, "--json").out)
-    expected = learning_curve(
-        knn, X[:, :3], target, train_sizes=[2, 5], stratify=True, **options
-    )
+    expected = learning_curve(knn, X[:, :3], target, train_sizes=[2, 5], stratify=True, **options)
     assert [point["score"] for point in found["curve"]] == pytest.approx(expected.scores.tolist())
 
 

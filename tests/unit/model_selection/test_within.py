@@ -237,7 +237,10 @@ def test_comparisons_and_reports():
     assert difference.difference == pytest.approx(float(found.score - other.score))
     for page in (report(X, y, estimator=model), report(found), report(found, estimator=model, X=X)):
         assert "all neighbours within 0.8" in page.summary["answer"]
-        assert (page.summary["score"]["n_neighbors"], page.summary["score"]["radius"]) == (None, 0.8)
+        assert (page.summary["score"]["n_neighbors"], page.summary["score"]["radius"]) == (
+            None,
+            0.8,
+        )
         # What samples are worth is known of k nearest neighbours.
         assert page.summary["values"] is None
         assert "1 nearest neighbour" not in page.html()

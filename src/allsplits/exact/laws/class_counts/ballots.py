@@ -103,9 +103,7 @@ class ClassCountsBallots:
         found: Floats = out[place]
         return found
 
-    def _one_by_one(
-        self, order: NeighborOrder, whole: NDArray[np.bool_], n_threads: int
-    ) -> Floats:
+    def _one_by_one(self, order: NeighborOrder, whole: NDArray[np.bool_], n_threads: int) -> Floats:
         """Components in which everybody votes (`whole`), or only one does."""
         share, width = self.question.options.share, self.places.width
         own = self.question.codes[own_rows(order)]
@@ -200,7 +198,9 @@ def solve_ballots(question: Question) -> Solver:
     shares = np.array(counted, dtype=np.float64).transpose(1, 0, 2)
     # As many components at once as there are lanes.
     parts = [
-        ClassCountsBallots(question, trains[first : first + LANES], shares[:, first : first + LANES])
+        ClassCountsBallots(
+            question, trains[first : first + LANES], shares[:, first : first + LANES]
+        )
         for first in range(0, len(trains), LANES)
     ]
     width = question.places.width
