@@ -79,8 +79,8 @@ class TestFile:
     ) -> Labelled:  # fmt: skip
         """The rows, with the features of the references."""
         theirs = replace(
-            source, file=self.file, labels=self.labels, file_format=None, standardize=False, strata=None,
-            target=references.target if self.labels is None else source.target,
+            source, file=self.file, labels=self.labels, file_format=None, standardize=False,
+            strata=None, target=references.target if self.labels is None else source.target,
         )  # fmt: skip
         frame, target = read_source(screen, theirs)
         if target is None or target not in frame.columns:

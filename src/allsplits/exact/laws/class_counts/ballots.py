@@ -108,8 +108,7 @@ class ClassCountsBallots:
         share, width = self.question.options.share, self.places.width
         own = self.question.codes[own_rows(order)]
         total = np.zeros((len(own), width + len(self.shares) - 1))
-        if not whole.all():
-            proba = self.vote.values(order, n_threads) if self.k == 1 else None
+        proba = self.vote.values(order, n_threads) if self.k == 1 else None
         for component, train in enumerate(self.trains.tolist()):
             counted = self.shares[:, component]
             if whole[component]:
@@ -118,8 +117,7 @@ class ClassCountsBallots:
             elif proba is not None:
                 records = one_vote_records(proba[:, component], own, self.places, share)
             else:
-                some = slice(component, component + 1)
-                each = ClassCountsBallots(self.question, self.trains[some], self.shares[:, some])
+                each = ClassCountsBallots(self.question, [tuple(train)], counted[:, None])
                 total += each(order, n_threads)
                 continue
             right = records[np.arange(len(own)), own]
@@ -197,12 +195,8 @@ def solve_ballots(question: Question) -> Solver:
     trains = [component.train for component in law.components]
     shares = np.array(counted, dtype=np.float64).transpose(1, 0, 2)
     # As many components at once as there are lanes.
-    parts = [
-        ClassCountsBallots(
-            question, trains[first : first + LANES], shares[:, first : first + LANES]
-        )
-        for first in range(0, len(trains), LANES)
-    ]
+    turns = [slice(first, first + LANES) for first in range(0, len(trains), LANES)]
+    parts = [ClassCountsBallots(question, trains[some], shares[:, some]) for some in turns]
     width = question.places.width
 
     def part(order: NeighborOrder, n_threads: int) -> Floats:
