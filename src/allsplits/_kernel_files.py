@@ -112,6 +112,8 @@ class ShippingCache(caching.NullCache):  # type: ignore[misc]
         triple, *target = cres.codegen.magic_tuple()
         if target != ["generic", ",".join(_allowed(triple))]:
             raise RuntimeError(f"code for {target} cannot be shipped")
+        if cres.library.has_dynamic_globals:
+            raise RuntimeError(f"{self._kernel} cannot be shipped: it holds addresses")
         self._files.save(_key(self._kernel, sig, triple), cres._reduce())
 
 
