@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels import group_end, poisson_row
 from allsplits.exact._kernels_around import LANES
-from allsplits.exact._kernels_ballots import (
+from allsplits.exact._kernels_ballot_lanes import (
     RankWork,
     add_only_class,
     add_ranks,

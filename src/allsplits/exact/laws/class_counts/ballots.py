@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact._kernels_around import LANES
-from allsplits.exact._kernels_ballots import rank_work
+from allsplits.exact._kernels_ballot_lanes import rank_work
 from allsplits.exact.answer import Answer, FromFractions, FromRows, RowFractions, Solver
 from allsplits.exact.ballot_answer import (
     VoteChances,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels import binomial_row, group_end, tie_weights
 from allsplits.exact._kernels_around import LANES
-from allsplits.exact._kernels_ballots import (
+from allsplits.exact._kernels_ballot_lanes import (
     RankWork,
     add_only_class,
     add_ranks,
@@ -158,7 +158,7 @@ def _wait_parts(own, n_waiting, s, g, columns, table, work, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
-def _add_group(own, s, g, columns, table, work, ties, out):
+def _add_large_group(own, s, g, columns, table, work, ties, out):
     """Add the prefixes that end inside a tie group of g items that follows s items."""
     pair = ties.pair
     k, depth = ties.places.k, columns.masses.shape[1] - 1
@@ -227,7 +227,7 @@ def ballots_of_prefixes(rows, start, stop, columns, table, work, ties, out):
             if ties is not None:
                 n_parts, g = _count_group(labels, work), len(labels)
                 if n_parts > MOST_PARTS:
-                    _add_group(own, s, g, columns, table, work, ties, here)
+                    _add_large_group(own, s, g, columns, table, work, ties, here)
                 elif n_parts > 0:
                     n_waiting = _wait_parts(own, n_waiting, s, g, columns, table, work, here)
             for e in range(len(labels)):
