@@ -88,6 +88,26 @@ def test_evaluate_by_groups_and_by_rank(tmp_path):
     assert found["data"]["n_features"] == 4
 
 
+def test_strata_of_a_regressor(tmp_path):
+    """The column is no feature; evaluate and curve draw from it, the library agrees."""
+    sites, target = np.arange(150) % 4, X[:, 3] + 0.125
+    frame = iris_frame().drop("species", iris_frame().columns[3])
+    frame = frame.with_columns(site=pl.Series(sites), width=pl.Series(target))
+    path, page = tmp_path / "widths.csv", tmp_path / "widths.html"
+    frame.write_csv(path)
+    knn, options = KNeighborsRegressor(3), {"strata": sites}
+    given = ("-t", "width", "-k", "3", "--strata", "site")
+    found = json.loads(run("evaluate", path, *given, "--json", "--report", page).out)
+    expected = evaluate(knn, X[:, :3], target, cv=StratifiedKFold(5), **options)
+    assert found["score"] == pytest.approx(float(expected.score), rel=1e-12)
+    assert found["data"]["n_features"] == 3
+    assert "3 nearest neighbours" in page.read_text(encoding="utf-8")
+    sizes = ("--per-class", "--sizes", "2,5")
+    found = json.loads(run("curve", path, *given, *sizes, "--json").out)
+    expected = learning_curve(knn, X[:, :3], target, train_sizes=[2, 5], stratify=True, **options)
+    assert [point["score"] for point in found["curve"]] == pytest.approx(expected.scores.tolist())
+
+
 def test_a_number_alone_is_folds_as_in_scikit_learn(iris, tmp_path):
     found = json.loads(
         run("evaluate", iris, "-t", "species", "-k", "3", "--cv", "10", "--json").out

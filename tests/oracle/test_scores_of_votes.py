@@ -271,3 +271,56 @@ def test_questions_from_outside(points, cv, ties):
                 assert found[name].fraction == expected[name][0]
         loss = votes.log_loss(weight, own, k, 3, 1.0)
         assert_close(found["neg_log_loss+1"].score, loss, "log-loss")
+
+
+def _scores_of(data, labels, k, **options):
+    scoring = ["accuracy", "neg_brier_score", CostMatrix(costs_for(set(labels))), "top_2_accuracy"]
+    return evaluate(KNeighborsClassifier(k), data, labels, scoring=scoring, **options)
+
+
+def _agree_with_fractions(data, labels, k, **options):
+    """`exact=True` is compared with the enumeration above, on data that can be enumerated."""
+    exact = _scores_of(data, labels, k, exact=True, **options)
+    found = _scores_of(data, labels, k, **options)
+    for name in ("accuracy", "neg_brier_score", "neg_cost", "top_2_accuracy"):
+        assert abs(Fraction(found[name].score) - exact[name].fraction) <= found[name].error_bound
+        assert found[name].error_bound < 1e-11
+
+
+@pytest.mark.parametrize("label_ties", ["first", "share"])
+@pytest.mark.parametrize(
+    "cv", [FixedSize(9), KFold(4), ClassCounts(3), StratifiedKFold(4)], ids=str
+)
+def test_more_cases_than_go_side_by_side(cv, label_ties):
+    """Long rows with tie groups and without, of one class and of several; several components."""
+    rng = np.random.default_rng(5)
+    labels = np.repeat(["a", "b", "c"], [17, 13, 8])
+    near = rng.integers(0, 4, size=(38, 2)) + (labels == "b")[:, None]
+    test, answers = [[1.0, 1.0], [2.0, 3.0], [0.2, 0.7]], ["a", "c", "b"]
+    for k, ties in ((2, "average"), (5, "average"), (4, "index")):
+        _agree_with_fractions(
+            near.astype(float), labels, k, cv=cv, X_test=test, y_test=answers,
+            label_ties=label_ties, distance_ties=ties,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("label_ties", ["first", "share"])
+@pytest.mark.parametrize("places", [1, 2, 4])
+def test_tie_groups_of_few_and_of_many_parts(places, label_ties):
+    """All in one place: 4 · 4 · 4 · 4 parts and more. In four: a handful."""
+    labels = np.repeat(["a", "b", "c", "d"], [4, 4, 3, 3])
+    X = (np.arange(14) % places)[:, None].astype(float)
+    for k in (2, 5):
+        _agree_with_fractions(X, labels, k, cv=FixedSize(7), label_ties=label_ties)
+
+
+def test_components_in_several_turns(monkeypatch):
+    """More of them than go side by side: here two at once are."""
+    rng = np.random.default_rng(2)
+    labels = np.repeat(list("abcd"), [11, 10, 9, 7])
+    X = rng.integers(0, 5, size=(37, 2)).astype(float)
+    at_once = _scores_of(X, labels, 3, cv=StratifiedKFold(5))
+    monkeypatch.setattr("allsplits.exact.laws.class_counts.ballots.LANES", 2)
+    in_turns = _scores_of(X, labels, 3, cv=StratifiedKFold(5))
+    for name in ("accuracy", "neg_brier_score", "neg_cost", "top_2_accuracy"):
+        assert in_turns[name].score == pytest.approx(at_once[name].score, rel=1e-14)

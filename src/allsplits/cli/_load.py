@@ -34,6 +34,7 @@ class Source:
     drop_missing: bool = False
     row_names: str | None = None
     split: str | None = None
+    strata: str | None = None
 
     def choices(self, metric: str = "minkowski") -> Choices:
         """How to turn columns into numbers."""
@@ -49,6 +50,7 @@ class Source:
             allow_nan=metric == "nan_euclidean",
             names=self.row_names,
             split=self.split,
+            strata=self.strata,
         )
 
 

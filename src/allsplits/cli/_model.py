@@ -103,6 +103,7 @@ class Model:
                 None if test is None else test.data.X,
                 None if test is None else test.y,
                 self._outlier_target(labelled),
+                labelled.data.strata,
             )
             within = self.radius is not None
             model = self._within(labelled) if within else self.estimator(k, labelled.regression)

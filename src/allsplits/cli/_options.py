@@ -141,6 +141,13 @@ Costs = Annotated[
         "The score is neg_cost, minus the expected cost of a row.",
     ),
 ]
+Strata = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Regression: the column that stratified folds and shots draw from (sites, years).",
+    ),
+]
 Radius = Annotated[
     str | None,
     typer.Option(

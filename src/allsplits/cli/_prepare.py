@@ -37,6 +37,7 @@ class Choices:
     allow_nan: bool = False
     names: str | None = None  # the column that names rows
     split: str | None = None  # the column that says who trains and who tests
+    strata: str | None = None  # the column that a law draws from, of a regressor
     lenient: bool = False  # of a second file: columns it does not have need not be dropped
 
 
@@ -56,6 +57,7 @@ class Data:
     n_rows: int
     frame: nw.DataFrame[Any]
     names: list[str] | None = None
+    strata: NDArray[Any] | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -72,10 +74,11 @@ def prepare(
     names = None if choices.names is None else find_column(frame, "--id", choices.names)
     if choices.split is not None:
         find_column(frame, "--split", choices.split)
+    strata = None if choices.strata is None else find_column(frame, "--strata", choices.strata)
     one_hot = listed(frame, "--one-hot", choices.one_hot, lenient=choices.lenient)
     features = _features(frame, target, groups, choices, one_hot)
     needed = [c for c in features if not choices.allow_nan or c in one_hot]
-    needed += [c for c in (target, groups) if c is not None]
+    needed += [c for c in (target, groups, strata) if c is not None]
     n_rows = len(frame)
     rows = np.arange(n_rows)
     missing = _missing(frame, needed)
@@ -103,6 +106,7 @@ def prepare(
         n_rows=n_rows,
         frame=frame,
         names=None if names is None else [str(name) for name in frame[names].to_list()],
+        strata=None if strata is None else np.array(frame[strata].to_list()),
         notes=notes,
     )
 
@@ -119,7 +123,9 @@ def _features(
         raise InvalidInputError(f"--id must not be the target; got {target!r} for both")
     if target is not None and target == choices.split:
         raise InvalidInputError(f"--split must not be the target; got {target!r} for both")
-    others = {target, groups, choices.names, choices.split, *drop}
+    if target is not None and target == choices.strata:
+        raise InvalidInputError(f"--strata must not be the target; got {target!r} for both")
+    others = {target, groups, choices.names, choices.split, choices.strata, *drop}
     features = [column for column in frame.columns if column not in others]
     if not features:
         raise InvalidInputError("there must be at least one column of features; none is left")

@@ -80,7 +80,7 @@ class TestFile:
         """The rows, with the features of the references."""
         theirs = replace(
             source, file=self.file, labels=self.labels, file_format=None, standardize=False,
-            target=references.target if self.labels is None else source.target,
+            strata=None, target=references.target if self.labels is None else source.target,
         )  # fmt: skip
         frame, target = read_source(screen, theirs)
         if target is None or target not in frame.columns:
@@ -96,7 +96,7 @@ class TestFile:
                 f"{self.file}: columns that {references.name} lacks are left out: {some_of(more)}"
             )
         choices = replace(theirs.choices(metric), lenient=True)
-        dropped = () if groups is None or groups not in frame.columns else (groups,)
+        dropped = [name for name in (groups, source.strata) if name in frame.columns]
         choices = replace(choices, drop=(*choices.drop, *dropped))
         data = prepare(frame, target, choices)
         kinds = listed(frame, "--one-hot", choices.one_hot, lenient=True)

@@ -74,6 +74,7 @@ def curve(
             "and all others of `evaluate`. Default: all other rows.",
         ),
     ] = None,
+    strata: options.Strata = None,
     test: options.Test = None,
     test_labels: options.TestLabels = None,
     scoring: options.Scores = None,
@@ -105,7 +106,8 @@ def curve(
     """
     tested = TestFile.given(source, test, test_labels)
     wanted = Wanted(k, sizes, per_class, task, output, json, tested, ranks, cv)
-    run_curve(screen, source, Model(metric, weights, p, scoring, parse_costs(costs)), wanted)
+    model = Model(metric, weights, p, scoring, parse_costs(costs))
+    run_curve(screen, replace(source, strata=strata), model, wanted)
 
 
 def run_curve(screen: Screen, source: Source, model: Model, wanted: Wanted) -> None:

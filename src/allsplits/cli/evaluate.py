@@ -64,6 +64,7 @@ def evaluate(
     radius: options.Radius = None,
     outlier: options.Outlier = None,
     cv: options.Cv = None,
+    strata: options.Strata = None,
     test: options.Test = None,
     test_labels: options.TestLabels = None,
     scoring: options.Scores = None,
@@ -101,13 +102,14 @@ def evaluate(
       allsplits evaluate scans.csv -t finding --costs "sick>well=10,well>sick=1"
       allsplits evaluate flowers.csv -t species --radius 0.5,1,2 --outlier most_frequent
       allsplits evaluate prices.csv -t price --one-hot district --report prices.html
+      allsplits evaluate prices.csv -t price --strata district --cv stratified:5
       allsplits evaluate train.npz -t y --test test.npz --cv shots:8
       zcat big.csv.gz | allsplits evaluate - -t y --json | jq .score
     """
     tested = TestFile.given(source, test, test_labels)
     wanted = Wanted(k, cv, task, hardest, report, image, json, tested, radius)
     model = Model(metric, weights, p, scoring, parse_costs(costs), outlier=outlier)
-    run_evaluate(screen, source, model, wanted)
+    run_evaluate(screen, replace(source, strata=strata), model, wanted)
 
 
 def run_evaluate(screen: Screen, source: Source, model: Model, wanted: Wanted) -> None:

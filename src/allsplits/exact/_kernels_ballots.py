@@ -4,12 +4,14 @@ As in `_kernels_votes`, each class has a row: the probability of b voters, for m
 side (lanes); a case is over with k votes in all. Four sums of products over the classes:
 
 - the own class has v votes: its row times the product of the others, uncapped;
-- Σ_c v_c²: with P the product of the classes so far and S that with its squares, a class more
-  makes S · row + P · (b² row) and P · row of them;
+- Σ_c v_c² = k + Σ_c v_c (v_c - 1): with P the product of the classes so far and S that with these
+  pairs of votes, a class more makes S · row + P · (b (b-1) row) and P · row of them;
 - m classes are ahead of one that has v votes: a marker a counts them,
       F_d(z) = Σ_{b<v} row[b] z^b + (y + (1-y) a) row[v] z^v + a Σ_{b>v} row[b] z^b,
   where y says what a tie is worth, as in `_kernels_votes`; nobody ahead is a win;
 - the same for v = 0, where all classes without votes are tied, met or not.
+
+Sums stay in their lanes, record[place, lane]; `_kernels_ballot_lanes` adds them up.
 """
 
 from typing import NamedTuple
@@ -18,8 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from allsplits.exact._kernels_around import LANES, add_wins_by_votes
-from allsplits.exact.kernel_types import EveryWinWork, Places, Quadrature, aligned_space
+from allsplits.exact.kernel_types import Places, Quadrature, aligned_space
 
 Floats = NDArray[np.float64]
 
@@ -38,8 +39,6 @@ class BallotWork(NamedTuple):
     sums : array of shape (2, votes, lanes)
         P and S.
     line : array of shape (lanes,)
-    found : array of shape (classes ahead, votes)
-        P(v votes, m classes ahead).
     """
 
     places: Places
@@ -48,7 +47,6 @@ class BallotWork(NamedTuple):
     ahead: Floats
     sums: Floats
     line: Floats
-    found: Floats
 
 
 def ballot_work(places: Places, share: bool, quadrature: Quadrature, n_lanes: int) -> BallotWork:
@@ -56,11 +54,11 @@ def ballot_work(places: Places, share: bool, quadrature: Quadrature, n_lanes: in
     size, n_ahead = places.k + 1, max(1, places.n_tops)
     return BallotWork(
         places, share, quadrature, aligned_space(n_ahead, size, n_lanes),
-        aligned_space(2, size, n_lanes), aligned_space(n_lanes), np.empty((n_ahead, size)),
+        aligned_space(2, size, n_lanes), aligned_space(n_lanes),
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def add_certain_votes(own, votes, share, places, weight, out):
     """Add the record of known votes of all classes, times `weight`."""
     most, n_winners, winner, squares = np.int64(0), 0, np.int64(0), 0.0
@@ -98,60 +96,67 @@ def add_certain_votes(own, votes, share, places, weight, out):
             out[places.tops + n] += weight
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_own_votes(own, contenders, n_lanes, work, out):
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _times_both(row, top, degree, limit, squares, n_lanes, work):
+    """Multiply P, and S if `squares`, by a class; returns the degree of P."""
+    P, S, line = work.sums[0], work.sums[1], work.line
+    new_degree = min(degree + top, limit)
+    for e in range(new_degree, -1, -1):
+        low = max(0, e - degree)
+        if squares:
+            for x in range(n_lanes):
+                line[x] = 0.0
+            for b in range(low, min(e - 2, top) + 1):
+                for x in range(n_lanes):
+                    line[x] += row[b, x] * S[e - b, x]
+            for b in range(max(low, 2), min(e, top) + 1):
+                pairs = float(b * (b - 1))
+                for x in range(n_lanes):
+                    line[x] += pairs * row[b, x] * P[e - b, x]
+            for x in range(n_lanes):
+                S[e, x] = line[x]
+        for x in range(n_lanes):
+            line[x] = row[low, x] * P[e - low, x]
+        for b in range(low + 1, min(e, top) + 1):
+            for x in range(n_lanes):
+                line[x] += row[b, x] * P[e - b, x]
+        for x in range(n_lanes):
+            P[e, x] = line[x]
+    return new_degree
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def add_own_votes(own, contenders, n_lanes, work, record):
     """Add P(v votes of `own`) for each v, and E Σ v_c², as far as they are asked for.
 
     P stays in work.sums[0]; returns its degree.
     """
     present, most, rows = contenders
     places, P, S = work.places, work.sums[0], work.sums[1]
-    k, squares, v_low = places.k, places.squares >= 0, np.int64(0)
-    degree = np.int64(0)
-    if places.own < 0 and not squares and places.n_tops == 0:
-        return degree
+    k, squares, degree = places.k, places.squares >= 0, np.int64(0)
     for x in range(n_lanes):
-        P[0, x], S[0, x] = 1.0, 0.0
+        P[0, x] = 1.0
+    if squares:
+        for e in range(k + 1):
+            for x in range(n_lanes):
+                S[e, x] = 0.0
     for d in present:
-        if d == own:
-            continue
-        row, top = rows[d], min(most[d], k)
-        new_degree = min(degree + top, k)
-        for e in range(new_degree, -1, -1):
-            low = max(0, e - degree)
-            if squares:
-                for x in range(n_lanes):
-                    work.line[x] = 0.0
-                for b in range(low, min(e, top) + 1):
-                    bb = float(b * b)
-                    for x in range(n_lanes):
-                        work.line[x] += row[b, x] * (S[e - b, x] + bb * P[e - b, x])
-                for x in range(n_lanes):
-                    S[e, x] = work.line[x]
-            for x in range(n_lanes):
-                work.line[x] = row[low, x] * P[e - low, x]
-            for b in range(low + 1, min(e, top) + 1):
-                for x in range(n_lanes):
-                    work.line[x] += row[b, x] * P[e - b, x]
-            for x in range(n_lanes):
-                P[e, x] = work.line[x]
-        degree = new_degree
-    v_low = max(v_low, k - degree)
-    for v in range(v_low, min(most[own], k) + 1):
-        row = rows[own, v]
-        total, total_squares = 0.0, 0.0
-        for x in range(n_lanes):
-            total += row[x] * P[k - v, x]
-            if squares:
-                total_squares += row[x] * S[k - v, x]
+        if d != own:
+            degree = _times_both(rows[d], min(most[d], k), degree, k, squares, n_lanes, work)
+    for v in range(max(0, k - degree), min(most[own], k) + 1):
+        row, others = rows[own, v], P[k - v]
         if places.own >= 0:
-            out[places.own + v] += total
+            sums = record[places.own + v]
+            for x in range(n_lanes):
+                sums[x] += row[x] * others[x]
         if squares:
-            out[places.squares] += total_squares + v * v * total
+            sums, pairs, other_pairs = record[places.squares], float(k + v * (v - 1)), S[k - v]
+            for x in range(n_lanes):
+                sums[x] += row[x] * (pairs * others[x] + other_pairs[x])
     return degree
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _start(n_ahead, limit, n_lanes, poly):
     """No class yet: loops, because numba takes seconds to compile what fills parts of arrays."""
     for m in range(n_ahead):
@@ -160,7 +165,7 @@ def _start(n_ahead, limit, n_lanes, poly):
                 poly[m, e, x] = 1.0 if m + e == 0 else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _times_ahead(n_ahead, degree, row, top, tie, limit, n_lanes, work):
     """Multiply work.ahead[:n_ahead] by F_d up to `limit`; returns its degree. `tie` is (v, y)."""
     poly, line = work.ahead, work.line
@@ -184,74 +189,85 @@ def _times_ahead(n_ahead, degree, row, top, tie, limit, n_lanes, work):
     return new_degree
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def fill_ahead(target, contenders, n_ahead, v_high, n_lanes, work):
-    """work.found[m, v] = P(`target` has v votes and m others are ahead), m < n_ahead, v ≤ v_high.
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _add_line(line, n_lanes, sums):
+    for x in range(n_lanes):
+        sums[x] += line[x]
 
-    At least one vote.
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _count_ahead(target, v, y, contenders, n_ahead, n_lanes, work):
+    """work.ahead[m]: products of the others, of which m are ahead of `target` with v votes.
+
+    `y` is what a tie is worth. Returns whether they can have the votes that are left.
     """
     present, most, rows = contenders
-    k, share, found = work.places.k, work.share, work.found
-    for v in range(1, v_high + 1):
-        able, most_ahead = 0, (k - v) // v
-        for d in present:
-            if d != target and most[d] >= v:
-                able += 1
-        # Only that many others can have as many votes.
-        n_here = min(n_ahead, min(able, most_ahead) + 1)
-        order = min(able, most_ahead) // 2 + 1 if share else 1
-        for m in range(n_ahead):
-            found[m, v] = 0.0
-        for q in range(order):
-            y = work.quadrature.nodes[order, q] if share else 1.0
-            weight = work.quadrature.weights[order, q] if share else 1.0
-            _start(n_here, k - v, n_lanes, work.ahead)
-            degree = np.int64(0)
-            for d in present:
-                if d != target:
-                    worth = y if share or d > target else 0.0
-                    degree = _times_ahead(
-                        n_here, degree, rows[d], min(most[d], k), (v, worth), k - v, n_lanes, work
-                    )
-            if degree < k - v:
-                continue
+    k, share, degree = work.places.k, work.share, np.int64(0)
+    _start(n_ahead, k - v, n_lanes, work.ahead)
+    for d in present:
+        if d != target:
+            worth = y if share or d > target else 0.0
+            degree = _times_ahead(
+                n_ahead, degree, rows[d], min(most[d], k), (v, worth), k - v, n_lanes, work
+            )
+    return degree == k - v
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _most_ahead(target, v, contenders, k):
+    """How many others can have v votes as well."""
+    able = 0
+    for d in contenders.present:
+        if d != target and contenders.most[d] >= v:
+            able += 1
+    return min(able, (k - v) // v)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _add_tops_with(own, v, contenders, n_lanes, work, record):
+    """The part of `add_tops` where `own` has v votes, at least one."""
+    places, line = work.places, work.line
+    k, n_tops, own_row = places.k, places.n_tops, contenders.rows[own, v]
+    most_ahead = _most_ahead(own, v, contenders, k)
+    n_here, order = min(n_tops, most_ahead + 1), most_ahead // 2 + 1 if work.share else 1
+    for q in range(order):
+        y = work.quadrature.nodes[order, q] if work.share else 1.0
+        weight = work.quadrature.weights[order, q] if work.share else 1.0
+        if _count_ahead(own, v, y, contenders, n_here, n_lanes, work):
             for m in range(n_here):
-                total = 0.0
+                others = work.ahead[m, k - v]
                 for x in range(n_lanes):
-                    total += rows[target, v, x] * work.ahead[m, k - v, x]
-                found[m, v] += weight * total
+                    line[x] = weight * own_row[x] * others[x]
+                for n in range(max(m, 1), n_tops):
+                    _add_line(line, n_lanes, record[places.tops + n])
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_tops(own, contenders, degree, n_lanes, work, out):
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def add_tops(own, contenders, degree, n_lanes, work, record):
     """Add P(`own` is among the 2, 3, … most voted), whatever votes it has.
 
     P of `add_own_votes`, and its degree: with more than a third of the votes nobody but one can be
     ahead.
     """
-    places, found, P = work.places, work.found, work.sums[0]
+    places, P, line = work.places, work.sums[0], work.line
     n_tops, k = places.n_tops, places.k
     if n_tops < 2:
         return
     v_high = min(contenders.most[own], k)
-    sure = k // 3 + 1
-    fill_ahead(own, contenders, n_tops, min(v_high, sure - 1), n_lanes, work)
-    for v in range(1, min(v_high, sure - 1) + 1):
-        total = found[0, v]
-        for m in range(1, n_tops):
-            total += found[m, v]
-            out[places.tops + m] += total
-    total = 0.0
-    for v in range(max(sure, k - degree), v_high + 1):
+    for v in range(max(1, k - degree), min(v_high, k // 3) + 1):
+        _add_tops_with(own, v, contenders, n_lanes, work, record)
+    for v in range(max(k // 3 + 1, k - degree), v_high + 1):
+        own_row, others = contenders.rows[own, v], P[k - v]
         for x in range(n_lanes):
-            total += contenders.rows[own, v, x] * P[k - v, x]
-    for n in range(1, n_tops):
-        out[places.tops + n] += total
-    _add_without_votes(own, contenders, n_lanes, work, out)
+            line[x] = own_row[x] * others[x]
+        for n in range(1, n_tops):
+            _add_line(line, n_lanes, record[places.tops + n])
+    if degree == k:
+        _add_without_votes(own, contenders, n_lanes, work, record)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_without_votes(own, contenders, n_lanes, work, out):
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _add_without_votes(own, contenders, n_lanes, work, record):
     """The same if `own` has no votes: as many are ahead as have any, and tied ones before it."""
     present, most, rows = contenders
     places, share = work.places, work.share
@@ -268,20 +284,16 @@ def _add_without_votes(own, contenders, n_lanes, work, out):
             degree = _times_ahead(
                 n_tops - first, degree, rows[d], min(most[d], k), (v, 1.0), k, n_lanes, work
             )
-    if degree < k:
-        return
     for m in range(n_tops - first):
-        chance = 0.0
-        for x in range(n_lanes):
-            chance += rows[own, 0, x] * work.ahead[m, k, x]
+        others = work.ahead[m, k]
         for n in range(max(m + first, 1), n_tops):
-            if share:
-                out[places.tops + n] += chance * (n + 1 - m) / (n_classes - m)
-            else:
-                out[places.tops + n] += chance
+            part = (n + 1 - m) / (n_classes - m) if share else 1.0
+            sums = record[places.tops + n]
+            for x in range(n_lanes):
+                sums[x] += part * rows[own, 0, x] * others[x]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def add_winner_votes(own, target, v, chance, places, out):
     """Add the chance that `target` wins with v votes."""
     out[target] += chance
@@ -291,90 +303,19 @@ def add_winner_votes(own, target, v, chance, places, out):
             out[places.hits + v] += chance
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_ballot(own, contenders, n_lanes, work, out):
-    """Add the whole record, winners by the general way: any number of lanes."""
-    degree = add_own_votes(own, contenders, n_lanes, work, out)
-    add_tops(own, contenders, degree, n_lanes, work, out)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def add_ballot(own, contenders, work, out):
+    """Add the whole record of one case, in one lane."""
+    lane, record, k = np.int64(1), out.reshape((len(out), 1)), work.places.k
+    degree = add_own_votes(own, contenders, lane, work, record)
+    add_tops(own, contenders, degree, lane, work, record)
     for target in contenders.present:
-        v_high = min(contenders.most[target], work.places.k)
-        fill_ahead(target, contenders, 1, v_high, n_lanes, work)
-        for v in range(1, v_high + 1):
-            add_winner_votes(own, target, v, work.found[0, v], work.places, out)
-
-
-class RankWork(NamedTuple):
-    """For `LANES` cases at once: the record, who wins with how many votes, and what that takes.
-
-    Attributes
-    ----------
-    ballot : BallotWork
-    every : EveryWinWork
-    wins : array of shape (votes + 1, or 1; classes; LANES)
-    """
-
-    ballot: BallotWork
-    every: EveryWinWork
-    wins: Floats
-
-
-def rank_work(places: Places, share: bool, quadrature: Quadrature) -> RankWork:
-    """Space for `LANES` cases."""
-    C, size = places.n_classes, places.k + 1
-    products = aligned_space(2, C, size, LANES)
-    every = EveryWinWork(
-        aligned_space(C, LANES), products[0], products[1], np.empty((2, C), np.int64),
-        aligned_space(LANES),
-    )  # fmt: skip
-    wins = aligned_space(size if places.confident >= 0 else 1, C, LANES)
-    return RankWork(ballot_work(places, share, quadrature, LANES), every, wins)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def start_ranks(counts, work):
-    """A new row: nothing is met, nobody has won."""
-    for d in range(len(counts)):
-        counts[d] = 0
-    for v in range(work.wins.shape[0]):
-        for d in range(work.wins.shape[1]):
-            for x in range(LANES):
-                work.wins[v, d, x] = 0.0
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def fill_lanes(value, row):
-    """One value in all lanes."""
-    for x in range(LANES):
-        row[x] = value
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_only_class(own, target, votes, chance, work, out):
-    """Add the record of votes that are all for `target`; `votes` is space for them."""
-    for d in range(len(votes)):
-        votes[d] = work.places.k if d == target else 0
-    add_certain_votes(own, votes, work.share, work.places, chance, out)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_ranks(own, contenders, work, out):
-    """Add the records of `LANES` cases; who wins is left in work.wins (`add_ranked_wins`)."""
-    lanes, ballot = np.int64(LANES), work.ballot
-    degree = add_own_votes(own, contenders, lanes, ballot, out)
-    add_tops(own, contenders, degree, lanes, ballot, out)
-    add_wins_by_votes(
-        contenders, ballot.places.k, ballot.share, ballot.quadrature, work.every, work.wins
-    )
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def add_ranked_wins(own, work, out):
-    """Add who wins, summed over the lanes."""
-    wins, places = work.wins, work.ballot.places
-    for v in range(wins.shape[0]):
-        for d in range(wins.shape[1]):
-            total = 0.0
-            for x in range(LANES):
-                total += wins[v, d, x]
-            if total > 0.0:
-                add_winner_votes(own, np.int64(d), v, total, places, out)
+        for v in range(1, min(contenders.most[target], k) + 1):
+            most_ahead = _most_ahead(target, v, contenders, k)
+            order = most_ahead // 2 + 1 if work.share else 1
+            for q in range(order):
+                y = work.quadrature.nodes[order, q] if work.share else 1.0
+                weight = work.quadrature.weights[order, q] if work.share else 1.0
+                if _count_ahead(target, v, y, contenders, np.int64(1), lane, work):
+                    chance = weight * contenders.rows[target, v, 0] * work.ahead[0, k - v, 0]
+                    add_winner_votes(own, target, v, chance, work.places, out)

@@ -56,8 +56,9 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
     n_jobs: int | None = None
 
     def fit(
-        self, X: Any, y: Any, groups: Any = None, *, X_test: Any = None, y_test: Any = None
-    ) -> Self:
+        self, X: Any, y: Any, groups: Any = None, *, X_test: Any = None, y_test: Any = None,
+        strata: Any = None,
+    ) -> Self:  # fmt: skip
         """Choose the parameters by exact scores over all splits and keep the training data.
 
         Parameters
@@ -72,11 +73,13 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             A fixed test set (a validation set) to choose by: `cv` says which of the training
             samples answer it, all of them if it is None. They belong to the data, as `groups` do,
             so they are given to `fit`.
+        strata : array-like of shape (n_samples,), default=None
+            Regressors only: what stratified folds and ClassCounts draw from, as in `evaluate`.
         """
         self._check_given(X, y, groups)
         check_same_columns(X=X, X_test=X_test)
         numeric = issubclass(self._Estimator, KNeighborsRegressor)
-        given = Given(X, y, self.cv, self.scoring, groups, X_test, y_test)
+        given = Given(X, y, self.cv, self.scoring, groups, X_test, y_test, strata=strata)
         try:
             X, y = validate_data(
                 self, X, y, dtype=np.float64, ensure_min_samples=2, y_numeric=numeric
@@ -113,8 +116,8 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         return self
 
     def nested_score(
-        self, X: Any, y: Any, *, cv: Any = None, groups: Any = None, n_splits: int = 20,
-        random_state: int = 0, progress: bool = False,
+        self, X: Any, y: Any, *, cv: Any = None, groups: Any = None, strata: Any = None,
+        n_splits: int = 20, random_state: int = 0, progress: bool = False,
     ) -> NestedScore:  # fmt: skip
         """What choosing like this scores on samples that took no part in the choice.
 
@@ -129,8 +132,8 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         cv : law, splitter, int or None, default=None
             The law of the outer splits, as in `evaluate`; None is the estimator's own. Of folds,
             whole runs are drawn, as far as `n_splits` goes.
-        groups : array-like of shape (n_samples,), default=None
-            Groups, for laws that keep groups together.
+        groups, strata : array-like of shape (n_samples,), default=None
+            As in `fit`.
         n_splits : int, default=20
             Outer splits to draw; each costs a `fit`.
         random_state : int, default=0
@@ -160,10 +163,10 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         options, law = self._options(), self.cv if cv is None else cv
 
         def task_of(params: dict[str, Any]) -> Task:
-            given = Given(X, y, law, self.scoring, groups)
+            given = Given(X, y, law, self.scoring, groups, strata=strata)
             return Task.read(self._estimator(**params), given, options)
 
-        outer = Outer(X, y, groups, task_of)
+        outer = Outer(X, y, groups, strata, task_of)
         return nested_score(self, outer, n_splits=n_splits, seed=random_state, progress=progress)
 
     def _options(self) -> Options:

@@ -112,6 +112,7 @@ class Outer:
     X: Any
     y: Any
     groups: Any
+    strata: Any
     task_of: Callable[[dict[str, Any]], Task]
 
 
@@ -119,7 +120,7 @@ def nested_score(
     model: Any, outer: Outer, *, n_splits: int, seed: int, progress: bool
 ) -> NestedScore:
     """Fit a clone of the model on the training samples of each drawn split, and test the choice."""
-    best = clone(model).fit(outer.X, outer.y, groups=outer.groups).best_params_
+    best = _fitted(clone(model), outer.X, outer.y, outer.groups, outer.strata)
     fixed = outer.task_of(best)
     if fixed.law.kind not in ALIKE:
         raise UnsupportedError(f"cv must count all splits alike for nested_score; got {fixed.law}")
@@ -155,15 +156,20 @@ def _choices(model: Any, outer: Outer, splits: list[GivenSplit]) -> Iterator[dic
 
 
 def _choose(model: Any, outer: Outer, split: GivenSplit, number: int) -> dict[str, Any]:
-    X, y, groups = (
+    given = (
         None if table is None else _safe_indexing(table, split.train)
-        for table in (outer.X, outer.y, outer.groups)
+        for table in (outer.X, outer.y, outer.groups, outer.strata)
     )
     try:
-        params: dict[str, Any] = model.fit(X, y, groups=groups).best_params_
+        return _fitted(model, *given)
     except AllSplitsError as error:
         raise InvalidInputError(
             f"the choice failed on outer split {number} ({len(split.train)} training samples): "
             f"{error}"
         ) from error
+
+
+def _fitted(model: Any, X: Any, y: Any, groups: Any, strata: Any) -> dict[str, Any]:
+    """What the model chooses."""
+    params: dict[str, Any] = model.fit(X, y, groups=groups, strata=strata).best_params_
     return params

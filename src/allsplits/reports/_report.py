@@ -81,6 +81,7 @@ def report(
     groups: Any = None,
     X_test: Any = None,
     y_test: Any = None,
+    strata: Any = None,
     curves: Sequence[Curve] | None = None,
     against: Evaluation | Mapping[str, Evaluation] | None = None,
     confidence: float = 0.95,
@@ -107,12 +108,14 @@ def report(
         if `estimator` is given as well; without, labels and samples are judged by the task of the
         Evaluation.
     estimator : KNeighborsClassifier or KNeighborsRegressor, default=None
-        With samples: the model; None means KNeighborsClassifier and the best k. With an Evaluation:
+        With samples: the model, which may also be one within a radius (a regressor that leaves
+        somebody alone goes through `evaluate`, which has `outlier_target`); None means
+        KNeighborsClassifier and the best k. With an Evaluation:
         the one that it is of, so that the page names the metric.
     n_neighbors : int or iterable of int, default=None
         With samples: candidates, of which the best is taken. None means 1 to 50 (as far as they
         fit) without an estimator, and the estimator's own k with one.
-    cv, scoring, groups, X_test, y_test, n_jobs, progress :
+    cv, scoring, groups, X_test, y_test, strata, n_jobs, progress :
         With samples: as in `evaluate`. With a fixed test set the page is about the test samples,
         and `X` of an Evaluation are these.
     curves : sequence of Curve, default=None
@@ -160,7 +163,7 @@ def report(
     if isinstance(evaluation_or_X, Evaluation):
         given = {
             "y": y, "n_neighbors": n_neighbors, "cv": cv, "scoring": scoring, "groups": groups,
-            "X_test": X_test, "y_test": y_test,
+            "X_test": X_test, "y_test": y_test, "strata": strata,
         }  # fmt: skip
         _refuse_with_evaluation(given)
         # Its words are about how often samples are right.
@@ -176,7 +179,8 @@ def report(
         if X is not None:
             raise InvalidInputError("X must be given once; got it twice, first and as X=")
         X, model = evaluation_or_X, KNeighborsClassifier() if estimator is None else estimator
-        task = Task.read(model, Given(X, y, cv, scoring, groups, X_test, y_test), options)
+        asked = Given(X, y, cv, scoring, groups, X_test, y_test, strata=strata)
+        task = Task.read(model, asked, options, within=True)
         shown, points = (X, task.points) if X_test is None else (X_test, task.neighbors.queries)
         rows = Rows.read(shown, len(task.asked.y), image_shape, feature_names, points)
         choose = n_neighbors is not None or estimator is None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import LeaveOneOut
 
-from allsplits._validation import check_counts
+from allsplits._validation import check_counts, shown
 from allsplits.exact import Options
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection import Curve, Evaluation
@@ -51,11 +51,16 @@ def read_again(
     """
     if estimator is None:
         return None, evaluation.task
-    settings = read_estimator(estimator)
+    settings = read_estimator(estimator, within=True)
     if settings.regression != (evaluation.classes is None):
         raise InvalidInputError(
             f"estimator must be the one of the Evaluation; got {type(estimator).__name__} for "
             f"{evaluation.scoring}"
+        )
+    if settings.radius != evaluation.radius:
+        raise InvalidInputError(
+            f"estimator must be the one of the Evaluation, radius={evaluation.radius}; got "
+            f"radius={settings.radius}"
         )
     ranked = evaluation.scoring.startswith("recall@")
     if settings.n_neighbors != evaluation.n_neighbors and not ranked:
@@ -66,7 +71,7 @@ def read_again(
     if X is None or evaluation.law.outside:
         return settings, evaluation.task
     again = Given(X, evaluation.y, LeaveOneOut(), evaluation.scoring)
-    return settings, Task.read(estimator, again, options)
+    return settings, Task.read(estimator, again, options, within=True)
 
 
 def look_again(
@@ -103,17 +108,24 @@ def expect(task: Task, ks: list[int], *, sizes: bool) -> None:
 
 def run(task: Task, n_neighbors: Any, *, choose: bool, curves: list[Curve] | None) -> Run:
     """Choose k, evaluate it, judge the labels, and draw the curves that make sense."""
+    counted = task.settings.radius is None
+    if not counted and n_neighbors is not None:
+        raise InvalidInputError(
+            "n_neighbors must be None for an estimator within a radius; evaluate the candidates, "
+            f"or validation_curve(…, radius=[…]), and pass the best; got {shown(n_neighbors)}"
+        )
     if n_neighbors is None:
         n_neighbors = range(1, min(_LARGEST_K, task.law.smallest_training_set) + 1)
     ks = check_counts("n_neighbors", n_neighbors)
-    sizes = curves is None and groups_of(task.law) is None
+    # Small training sets leave samples without anybody within a radius.
+    sizes = counted and curves is None and groups_of(task.law) is None
     expect(task, ks, sizes=sizes)
     timings: dict[str, float] = {}
-    shown: list[Curve] = []
+    drawn: list[Curve] = []
     notes: list[str] = []
-    if task.scoring.rank is None and (choose or curves is None):
+    if counted and task.scoring.rank is None and (choose or curves is None):
         over_k = _timed(timings, "score against k", lambda: task.over_neighbors(ks))
-        shown.append(over_k)
+        drawn.append(over_k)
         if choose:
             task = task.with_neighbors(over_k.best)
         if choose and len(ks) > 1:
@@ -123,11 +135,11 @@ def run(task: Task, n_neighbors: Any, *, choose: bool, curves: list[Curve] | Non
             )
     evaluation = _timed(timings, "evaluation", task.evaluate)
     if sizes:
-        shown.append(_timed(timings, "learning curve", task.over_sizes))
+        drawn.append(_timed(timings, "learning curve", task.over_sizes))
     words = _model_in_words(task.settings, task.neighbors.X)
     return Run(
         evaluation,
-        shown if curves is None else curves,
+        drawn if curves is None else curves,
         _judge(timings, task.law, task),
         _value(timings, task),
         words,
@@ -150,10 +162,11 @@ def _judge(timings: dict[str, float], law: Law, task: Task | None) -> Suspects |
     groups = groups_of(law)
     if task is None or task.test_set is not None:
         return None
-    if task.samples.classes is None or not can_be_judged(task, groups):
+    classes = None if task.settings.regression else task.samples.classes
+    if classes is None or not can_be_judged(task, groups):
         return None
     found = _timed(timings, "a look at the labels", lambda: judge_labels(task, groups))
-    return Suspects.of(found, task.y, task.samples.classes, task.row_names)
+    return Suspects.of(found, task.y, classes, task.row_names)
 
 
 def _value(timings: dict[str, float], task: Task | None) -> SampleValues | None:

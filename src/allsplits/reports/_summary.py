@@ -105,6 +105,7 @@ def summarize(
 
 
 def _score(evaluation: Evaluation) -> dict[str, Any]:
+    counted = evaluation.radius is None and not evaluation.scoring.startswith("recall@")
     return {
         "value": float(evaluation.score),
         "scoring": evaluation.scoring,
@@ -112,7 +113,8 @@ def _score(evaluation: Evaluation) -> dict[str, Any]:
         "in_words": score_in_words(evaluation.scoring, evaluation.score),
         "error_bound": float(evaluation.error_bound),
         "fraction": None if evaluation.fraction is None else _fraction(evaluation.fraction),
-        "n_neighbors": None if evaluation.scoring.startswith("recall@") else evaluation.n_neighbors,
+        "n_neighbors": evaluation.n_neighbors if counted else None,
+        "radius": evaluation.radius,
     }
 
 

@@ -109,6 +109,8 @@ def sentence(evaluation: Evaluation, interval: Interval) -> str:
     scoring, k = evaluation.scoring, evaluation.n_neighbors
     value = score_in_words(scoring, evaluation.score)
     neighbours = "1 nearest neighbour" if k == 1 else f"{k} nearest neighbours"
+    if evaluation.radius is not None:
+        neighbours = f"all neighbours within {evaluation.radius:g}"
     samples = "test samples" if evaluation.law.outside else "held-out samples"
     if scoring.startswith("neg_"):
         claim = f"With {neighbours} the mean squared error on {samples} is {value}"

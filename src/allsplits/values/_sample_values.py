@@ -147,11 +147,17 @@ def depth_in_passing(task: Task) -> int:
 
 def _in_passing(task: Task) -> tuple[Task, Asked] | None:
     # Weighted votes are counted one by one: nobody waits for that in passing.
-    if task.test_set is not None or task.settings.weights is not None:
+    plain = task.settings.weights is None and task.settings.radius is None
+    if task.test_set is not None or not plain:
         return None
+    samples = task.samples
+    if task.settings.regression:
+        # Strata are for laws that draw from them.
+        samples = replace(samples, classes=None, codes=None)
     alone = replace(
         task,
-        law=resolve_cv(LeaveOneOut(), task.samples),
+        samples=samples,
+        law=resolve_cv(LeaveOneOut(), samples),
         options=replace(task.options, exact=False, progress=False),
     )
     try:

@@ -4,10 +4,17 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes
-from sklearn.model_selection import KFold, LeavePOut
+from sklearn.model_selection import KFold, LeavePOut, StratifiedKFold
 from sklearn.neighbors import KNeighborsRegressor
 
-from allsplits import Curve, KNeighborsRegressorCV, validation_curve
+from allsplits import (
+    ClassCounts,
+    Curve,
+    KNeighborsClassifierCV,
+    KNeighborsRegressorCV,
+    validation_curve,
+)
+from unit.refused import refused
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +50,31 @@ def test_it_predicts_like_scikit_learn(diabetes, fitted):
 def test_an_integer_means_folds(diabetes, fitted):
     again = KNeighborsRegressorCV(n_neighbors=range(1, 31), cv=5).fit(*diabetes)
     np.testing.assert_array_equal(again.curve_.scores, fitted.curve_.scores)
+
+
+@pytest.mark.parametrize("cv", [None, StratifiedKFold(3), ClassCounts(4)], ids=str)
+def test_strata_are_what_folds_draw_from(diabetes, cv):
+    X, y = (part[:50] for part in diabetes)
+    strata = np.digitize(y, np.quantile(y, [0.3, 0.6]))
+    model = KNeighborsRegressorCV(n_neighbors=range(1, 9), cv=cv).fit(X, y, strata=strata)
+    curve = validation_curve(
+        KNeighborsRegressor(), X, y, n_neighbors=range(1, 9), cv=cv, strata=strata
+    )
+    np.testing.assert_array_equal(model.curve_.scores, curve.scores)
+    plain = KNeighborsRegressorCV(n_neighbors=range(1, 9)).fit(X, y)
+    assert not np.array_equal(model.curve_.scores, plain.curve_.scores)
+    outer = StratifiedKFold(4)
+    nested = model.nested_score(X, y, cv=outer, strata=strata, n_splits=2)
+    assert len(nested.chosen) == 2
+
+
+def test_bad_strata(diabetes):
+    X, y = (part[:30] for part in diabetes)
+    model = KNeighborsRegressorCV([1], cv=StratifiedKFold(3))
+    refused(lambda: model.fit(X, y), "strata")
+    refused(lambda: model.fit(X, y, strata=[1, 2]), "strata")
+    labels = np.arange(30) % 2
+    refused(lambda: KNeighborsClassifierCV([1]).fit(X, labels, strata=labels), "strata", "classes")
 
 
 def test_candidates_that_do_not_fit_are_dropped_aloud(diabetes):

@@ -24,6 +24,7 @@ from allsplits import (
     CostMatrix,
     Episodes,
     FixedSize,
+    compare,
     evaluate,
     learning_curve,
     order_neighbors,
@@ -227,6 +228,31 @@ def test_what_a_result_has():
     assert np.all(np.diff(curve.scores) > 0)
 
 
+def test_comparisons_and_reports():
+    """Beside k neighbours; a page that speaks of the radius, and of no number of neighbours."""
+    X, y = two_classes(60)
+    model = RadiusNeighborsClassifier(0.8, outlier_label="most_frequent")
+    found, other = evaluate(model, X, y), evaluate(KNeighborsClassifier(5), X, y)
+    difference = compare(found, other)
+    assert difference.difference == pytest.approx(float(found.score - other.score))
+    for page in (report(X, y, estimator=model), report(found), report(found, estimator=model, X=X)):
+        assert "all neighbours within 0.8" in page.summary["answer"]
+        assert (page.summary["score"]["n_neighbors"], page.summary["score"]["radius"]) == (
+            None,
+            0.8,
+        )
+        # What samples are worth is known of k nearest neighbours.
+        assert page.summary["values"] is None
+        assert "1 nearest neighbour" not in page.html()
+    assert report(other).summary["score"]["radius"] is None
+    wide = RadiusNeighborsRegressor(np.inf)
+    assert "within inf" in report(X, X[:, 1], estimator=wide).summary["answer"]
+    alone = RadiusNeighborsRegressor(0.2)
+    refused(lambda: report(X, X[:, 1], estimator=alone), "outlier_target", "larger radius")
+    refused(lambda: report(X, y, estimator=model, n_neighbors=[1, 3]), "n_neighbors", "radius")
+    refused(lambda: report(found, estimator=KNeighborsClassifier(1)), "estimator", "radius=0.8")
+
+
 # ------------------------------------------------------------ what is refused
 
 
@@ -267,7 +293,6 @@ def test_what_has_no_formula():
     refused(lambda: evaluate(many, X, np.arange(30) % 6, exact=True), "exact=True", "20,000")
     regressor = RadiusNeighborsRegressor(1.0)
     refused(lambda: evaluate(regressor, X, X[:, 0], outlier_target=0, cv=ClassCounts(1)))
-    refused(lambda: report(X, y=y, estimator=model), "estimator", "radii")
     refused(lambda: sample_values(model, X, y), "estimator", "radii")
 
 

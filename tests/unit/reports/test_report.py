@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.datasets import load_diabetes, load_digits, load_iris
-from sklearn.model_selection import KFold, LeaveOneGroupOut, LeavePOut
+from sklearn.model_selection import KFold, LeaveOneGroupOut, LeavePOut, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import (
@@ -330,3 +330,20 @@ def test_without_jinja2_the_extra_is_named(seven, monkeypatch):
     assert json.loads(made.json())
     with pytest.raises(MissingExtraError, match=r"allsplits\[report\]"):
         made.html()
+
+
+def test_strata_of_a_regressor():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = np.repeat(X[:30], 2, axis=0), y[:60]
+    strata, knn = np.digitize(y, [120.0]), KNeighborsRegressor(4)
+    page = report(X, y, estimator=knn, cv=StratifiedKFold(3), strata=strata, curves=[])
+    expected = evaluate(knn, X, y, cv=StratifiedKFold(3), strata=strata)
+    assert page.summary["score"]["value"] == expected.score
+    # Strata are no labels that could be doubted, and values of samples do without them.
+    plain = report(X, y, estimator=knn, cv=KFold(3), curves=[])
+    assert page.summary["suspects"] == plain.summary["suspects"]
+    for part in ("helpful", "harmful"):
+        rows, others = ([one["row"] for one in p.summary["values"][part]] for p in (page, plain))
+        assert rows == others
+    refused(lambda: report(X, y, estimator=knn, cv=StratifiedKFold(3)), "strata")
+    refused(lambda: report(expected, strata=strata), "strata", "Evaluation")

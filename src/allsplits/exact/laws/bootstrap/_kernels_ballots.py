@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels import group_end, poisson_row
 from allsplits.exact._kernels_around import LANES
-from allsplits.exact._kernels_ballots import (
+from allsplits.exact._kernels_ballot_lanes import (
     RankWork,
     add_only_class,
-    add_ranked_wins,
     add_ranks,
+    close_ranks,
     fill_lanes,
     rank_work,
     start_ranks,
@@ -83,8 +83,8 @@ def ballots_untied(rows, start, stop, draws, work, out):
             # A class that was not met has no votes.
             if counts[own] == 0:
                 fill_lanes(1.0, class_rows[own, 0])
-            add_ranks(own, contenders, work.rank, out[i])
-        add_ranked_wins(own, work.rank, out[i])
+            add_ranks(own, contenders, work.rank)
+        close_ranks(own, work.rank, out[i])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)

@@ -1,19 +1,22 @@
-"""Compiled records of votes under fixed class counts, of one component: the walks of the votes.
+"""Compiled records of votes under fixed class counts, of all components: one walk for all rows.
 
-Ranks without ties go through the products of the classes side by side (`_kernels_untied`), the
-nodes of a tie group likewise (`_kernels_tied`); what is summed is the whole record.
+A case is a next training item that ends a vote, in all components: of a rank, or of a tie group at
+a node of its time and of a class (`_kernels_tied`). Cases wait until the lanes are full.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from allsplits.exact._kernels import group_end
 from allsplits.exact._kernels_around import LANES
-from allsplits.exact._kernels_ballots import (
-    add_ballot,
+from allsplits.exact._kernels_ballot_lanes import (
+    RankWork,
     add_only_class,
-    add_ranked_wins,
     add_ranks,
+    close_ranks,
     fill_lanes,
     start_ranks,
 )
@@ -25,103 +28,204 @@ from allsplits.exact._kernels_ties import (
     start_walk,
 )
 from allsplits.exact._kernels_votes import finished_votes
-from allsplits.exact.kernel_types import Contenders
+from allsplits.exact.kernel_types import Contenders, aligned_space
 from allsplits.exact.laws.class_counts._kernels_rows import choose_tables, is_pure
-from allsplits.exact.laws.class_counts._kernels_tied import Source, copy_to_lanes, fill_nodes
-from allsplits.exact.laws.class_counts._kernels_untied import copy_lines, fill_ranks, meet_ranks
+from allsplits.exact.laws.class_counts._kernels_tied import (
+    Source,
+    TiedWork,
+    copy_to_lanes,
+    fill_nodes,
+    tied_work,
+)
+
+Integers = NDArray[np.int64]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def ballots_untied(rows, start, stop, draws, vote, work, out):
-    """out[i]: the record of row i, whose tied distances play no part."""
-    n_classes, k = draws.table_of.shape[1], vote.k_most
-    counts, met, most, present, table_ids = np.empty((5, n_classes), np.int64)
-    places, class_rows = np.empty(LANES, np.int64), np.empty((n_classes, k + 1, LANES))
-    poly, component = np.empty((k + 1, 1)), np.int64(0)
-    indptr, row_labels, tied, owns = rows
-    for i in range(start, stop):
-        own, kind, here = np.int64(owns[i]), draws.kinds[i], out[i]
-        first, row_end = indptr[i], indptr[i + 1]
-        if is_pure(row_labels[first:row_end], tied[first:row_end], own, vote.depth, False):
-            add_only_class(own, own, counts, 1.0, work.ballot, here)
-            continue
-        choose_tables(draws.table_of[kind], draws.own_table_of[kind], own, table_ids)
-        start_ranks(counts, work)
-        fill_lanes(1.0, class_rows[own, 0])
-        for d in range(n_classes):
-            met[d] = 0
-        row_end = min(row_end, first + vote.depth)
-        k_low, n_blocks = vote.k_least, 0
-        while first < row_end and k_low <= k:
-            labels = row_labels[first : min(first + LANES, row_end)]
-            n_present = meet_ranks(labels, draws.drawn[:, 0], table_ids, k, met, most, present)
-            contenders = Contenders(present[:n_present], most, class_rows)
-            fill_ranks(labels, component, contenders, draws, counts, table_ids, places)
-            add_ranks(own, contenders, work, here)
-            first += len(labels)
-            n_blocks += 1
-            if n_blocks < 4 or n_blocks % 4 == 0:
-                copy_lines(contenders, component, draws, counts, table_ids)
-                k_low = finished_votes(contenders, np.int64(1), k_low, k, vote.tol, poly)
-        add_ranked_wins(own, work, here)
+class WaitingWork(NamedTuple):
+    """Cases that wait for their votes.
+
+    Attributes
+    ----------
+    tied : TiedWork
+        Where the walk is.
+    lines : array of shape (cases, classes)
+        The line of its table that tells the votes of a class; -1 if they are in `contenders`.
+    following : array of shape (cases, 2)
+        The class of the next item and its candidates that are left; -1 if that is in `contenders`.
+    contenders : Contenders
+        The votes of those that wait, side by side.
+    rank : RankWork
+    """
+
+    tied: TiedWork
+    lines: Integers
+    following: Integers
+    contenders: Contenders
+    rank: RankWork
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_group(own, contenders, members, draws, vote, tied_work, ballot, out):
-    """Add the records of the votes that end in a tie group."""
-    present, most, class_rows = contenders
-    counts, group, nodes = tied_work.walk.counts, tied_work.walk.group, tied_work.nodes
-    table_ids, rules = tied_work.table_ids, vote.tie_rules
+def waiting_work(rank: RankWork) -> WaitingWork:
+    """Space for one row after the other."""
+    C, size = rank.ballot.places.n_classes, rank.ballot.places.k + 1
+    present, most = np.zeros((2, C), np.int64)
+    rows = aligned_space(C, size, LANES)
+    # Lanes that were never used are multiplied by zero.
+    rows[:] = 0.0
+    tied = tied_work(C, size, rank.shares.shape[1])
+    lines, following = np.empty((LANES, C), np.int64), np.empty((LANES, 2), np.int64)
+    return WaitingWork(tied, lines, following, Contenders(present, most, rows), rank)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _add_pure(own, votes, work, out):
+    """Add a row whose neighbours are all of its own class."""
+    shares, width = work.shares, work.ballot.places.width
+    for way in range(shares.shape[0]):
+        total = 0.0
+        for component in range(shares.shape[1]):
+            total += shares[way, component, own]
+        if way == 0:
+            add_only_class(own, own, votes, total, work.ballot, out)
+        else:
+            out[width + way - 1] += total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _fill_class(d, n_waiting, n_votes, table, work):
+    """The votes of a class, below n_votes, in all lanes of the cases that wait."""
+    lines, rows = work.lines[:, d], work.contenders.rows[d]
+    n_components = work.rank.shares.shape[1]
+    alike = n_components == 1
+    for u in range(n_waiting):
+        alike = alike and lines[u] == lines[0]
+    if alike and lines[0] >= 0:
+        for b in range(n_votes):
+            fill_lanes(table[lines[0], b], rows[b])
+        return
+    for u in range(n_waiting):
+        if lines[u] >= 0:
+            copy_to_lanes(table[lines[u]], n_votes, n_components, u * n_components, rows)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _take_votes(own, n_waiting, draws, work):
+    """Add the records of the cases that wait."""
+    present, most, rows = work.contenders
+    met, table_ids, n_components = work.tied.walk.met, work.tied.table_ids, draws.drawn.shape[1]
+    k, n_present = work.rank.ballot.places.k, np.int64(0)
+    for d in range(len(met)):
+        most[d] = 0
+        if met[d] > 0:
+            present[n_present] = d
+            n_present += 1
+            for drawn in draws.drawn[table_ids[d]]:
+                most[d] = max(most[d], min(met[d], drawn, k))
+            _fill_class(d, n_waiting, most[d] + 1, draws.lines, work)
+    for u in range(n_waiting):
+        d, left = work.following[u]
+        if d >= 0:
+            remaining, first = draws.remaining[table_ids[d]], u * n_components
+            for b in range(most[d] + 1):
+                for p in range(n_components):
+                    rows[d, b, first + p] *= remaining[b * n_components + p] / left
+    # Lanes in which nobody waits: one row of zeros makes all of their products zero.
+    for b in range(k + 1):
+        for x in range(n_waiting * n_components, LANES):
+            rows[present[0], b, x] = 0.0
+    if met[own] == 0:
+        fill_lanes(1.0, rows[own, 0])
+    add_ranks(own, Contenders(present[:n_present], most, rows), work.rank)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _wait(own, n_waiting, next_class, filled, draws, work):
+    """Let one more case wait, the votes of some classes `filled`; returns how many do."""
+    counts, table_ids, lines = work.tied.walk.counts, work.tied.table_ids, work.lines[n_waiting]
+    for d in range(len(counts)):
+        lines[d] = draws.starts[table_ids[d]] + counts[d]
+    for d in filled:
+        lines[d] = -1
+    work.following[n_waiting, 0] = next_class
+    if next_class >= 0:
+        left = draws.pools[table_ids[next_class]] - counts[next_class]
+        work.following[n_waiting, 1] = left
+    n_waiting += 1
+    if (n_waiting + 1) * draws.drawn.shape[1] > LANES:
+        _take_votes(own, n_waiting, draws, work)
+        n_waiting = 0
+    return n_waiting
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _wait_group(own, members, n_waiting, draws, vote, work):
+    """Let the votes that end in a tie group wait; returns how many cases do."""
+    tied, rules, n_components = work.tied, vote.tie_rules, draws.drawn.shape[1]
+    counts, group, table_ids, node = tied.walk.counts, tied.walk.group, tied.table_ids, tied.nodes
+    n_votes = vote.k_most + 1
     chosen = choose_rule(rules, members, group, table_ids, draws.pools, draws.drawn)
-    at_once = max(1, nodes.shape[1] // len(members))
-    for first in range(0, chosen.n_nodes, at_once):
-        n_nodes = min(at_once, chosen.n_nodes - first)
-        for q in range(n_nodes):
-            nodes[0, q], nodes[1, q] = node_of(rules, chosen, first + q)
-        for d in present:
-            t = table_ids[d]
-            source = Source(
-                draws.lines[draws.starts[t] :], draws.remaining[t], draws.pools[t], counts[d],
-                group[d],
-            )  # fmt: skip
-            n_votes = min(most[d], vote.k_most) + 1
-            fill_nodes(
-                d, source, n_votes, members, nodes[:, :n_nodes], tied_work.row, class_rows[d]
-            )
-        add_ballot(own, contenders, np.int64(n_nodes * len(members)), ballot, out)
+    for q in range(chosen.n_nodes):
+        node[0, 0], node[1, 0] = node_of(rules, chosen, q)
+        first = 0
+        while first < len(members):
+            n_free = LANES // n_components - n_waiting
+            some = members[first : min(first + n_free, len(members))]
+            for d in members:
+                t = table_ids[d]
+                source = Source(
+                    draws.lines[draws.starts[t] :], draws.remaining[t], draws.pools[t], counts[d],
+                    group[d],
+                )  # fmt: skip
+                here = work.contenders.rows[d, :, n_waiting * n_components :]
+                fill_nodes(d, source, n_votes, some, node[:, :1], tied.row, here)
+            for _ in some:
+                n_waiting = _wait(own, n_waiting, np.int64(-1), members, draws, work)
+            first += len(some)
+    return n_waiting
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def ballots_tied(rows, start, stop, draws, vote, tied_work, ballot, out):
-    """The same, averaged over the orders of tie groups."""
-    walk, table_ids, class_rows = tied_work.walk, tied_work.table_ids, tied_work.rows
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _open_votes(n_present, k_low, draws, vote, tied):
+    """The smallest k whose vote may still change after these tie groups."""
+    walk, table_ids, class_rows = tied.walk, tied.table_ids, tied.rows
+    n_components, k = draws.drawn.shape[1], vote.k_most
+    contenders = Contenders(walk.present[:n_present], walk.met, class_rows)
+    for d in contenders.present:
+        line = draws.lines[draws.starts[table_ids[d]] + walk.counts[d]]
+        n_votes = min(walk.met[d], k) + 1
+        copy_to_lanes(line, n_votes, n_components, np.int64(0), class_rows[d])
+    return finished_votes(contenders, n_components, k_low, k, vote.tol, tied.win.poly)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
+def ballots_of_rows(rows, start, stop, draws, vote, work, out):
+    """out[i]: the record of row i; no more components than lanes."""
+    walk, table_ids, average = work.tied.walk, work.tied.table_ids, vote.rule.average
     indptr, labels, tied, owns = rows
-    depth, k = vote.depth, vote.k_most
     for i in range(start, stop):
-        own, kind, position, row_end = np.int64(owns[i]), draws.kinds[i], indptr[i], indptr[i + 1]
-        choose_tables(draws.table_of[kind], draws.own_table_of[kind], own, table_ids)
+        own, kind, first, row_end = np.int64(owns[i]), draws.kinds[i], indptr[i], indptr[i + 1]
         start_walk(walk)
-        if is_pure(labels[position:row_end], tied[position:row_end], own, depth, True):
-            add_only_class(own, own, walk.counts, 1.0, ballot, out[i])
+        if is_pure(labels[first:row_end], tied[first:row_end], own, vote.depth, average):
+            _add_pure(own, walk.counts, work.rank, out[i])
             continue
-        for x in range(class_rows.shape[2]):
-            class_rows[own, 0, x] = 1.0
-        k_low, n_present, n_groups = vote.k_least, np.int64(0), 0
-        last = min(position + depth, row_end)
-        while position < last and k_low <= k:
-            end = group_end(tied, position, row_end, True)
+        choose_tables(draws.table_of[kind], draws.own_table_of[kind], own, table_ids)
+        start_ranks(walk.counts, work.rank)
+        k_low, n_present, n_waiting, n_groups = vote.k_least, np.int64(0), np.int64(0), 0
+        position, last = first, min(first + vote.depth, row_end)
+        while position < last and k_low <= vote.k_most:
+            end = group_end(tied, position, row_end, average)
             n_present, n_members = meet_group(labels[position:end], walk, n_present)
-            contenders = Contenders(walk.present[:n_present], walk.met, class_rows)
             members = walk.members[:n_members]
-            _add_group(own, contenders, members, draws, vote, tied_work, ballot, out[i])
+            # With fewer items before it, no item ends a vote.
+            if end - first > vote.k_most:
+                if end - position > 1:
+                    n_waiting = _wait_group(own, members, n_waiting, draws, vote, work)
+                else:
+                    n_waiting = _wait(own, n_waiting, members[0], members[:0], draws, work)
             pass_group(walk, members)
             position = end
             n_groups += 1
             if n_groups % 4 == 0:
-                for d in contenders.present:
-                    line = draws.lines[draws.starts[table_ids[d]] + walk.counts[d]]
-                    n_votes = min(walk.met[d], k) + 1
-                    copy_to_lanes(line, n_votes, np.int64(1), np.int64(0), class_rows[d])
-                k_low = finished_votes(
-                    contenders, np.int64(1), k_low, k, vote.tol, tied_work.win.poly
-                )
+                k_low = _open_votes(n_present, k_low, draws, vote, work.tied)
+        if n_waiting > 0:
+            _take_votes(own, n_waiting, draws, work)
+        close_ranks(own, work.rank, out[i])

@@ -81,7 +81,8 @@ def copy_to_lanes(row, n_votes, n_components, first, out):
 def fill_nodes(d, source, n_votes, members, nodes, row, out):
     """Vote rows of class d, one lane for each (time node, class of the next item, component).
 
-    The weight of the node goes with the class that is drawn next. The rows end before n_votes.
+    The weight of the node goes with the class that is drawn next; `members` may be some of those of
+    the group. The rows end before n_votes.
     """
     table, remaining, pool, n, tied = source
     n_nodes, n_members, n_components = nodes.shape[1], len(members), len(row) // out.shape[0]
@@ -92,7 +93,7 @@ def fill_nodes(d, source, n_votes, members, nodes, row, out):
     width = n_votes * n_components
     for q in range(n_nodes):
         time, first = nodes[0, q], q * n_members
-        if n_members > 1:
+        if n_members > 1 or members[0] != d:
             row_before(table, n, tied, time, width, row)
             for e in range(n_members):
                 copy_to_lanes(row, n_votes, n_components, (first + e) * n_components, out)

@@ -1,9 +1,9 @@
 """Records of votes under fixed class counts: stratified folds, few shots.
 
-A component after the other: what a sample counts differs between them, and between scores.
+What a sample counts differs between components, and between scores.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import comb, prod
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact._kernels_ballots import ballot_work, rank_work
+from allsplits.exact._kernels_around import LANES
+from allsplits.exact._kernels_ballot_lanes import rank_work
 from allsplits.exact.answer import Answer, FromFractions, FromRows, RowFractions, Solver
 from allsplits.exact.ballot_answer import (
     VoteChances,
@@ -24,15 +25,14 @@ from allsplits.exact.ballot_answer import (
 from allsplits.exact.ballots import Ballots, certain_record, one_vote_records
 from allsplits.exact.effort import class_votes_seconds, is_long, map_timed_rows
 from allsplits.exact.kernel_types import Rows, Rule
-from allsplits.exact.laws.class_counts._kernels_ballots import ballots_tied, ballots_untied
-from allsplits.exact.laws.class_counts._kernels_tied import tied_work
+from allsplits.exact.laws.class_counts._kernels_ballots import ballots_of_rows, waiting_work
 from allsplits.exact.laws.class_counts.draws import class_pools, query_kinds
 from allsplits.exact.laws.class_counts.fractions import ExactRow, exact_row
 from allsplits.exact.laws.class_counts.kernel_types import ClassVote
 from allsplits.exact.laws.class_counts.vote import CHEAPER, ClassCountsVote
 from allsplits.exact.laws.class_counts.weights import component_weights
 from allsplits.exact.laws.fixed_size.ballots import record_rounding
-from allsplits.exact.question import Question, neighbor_labels, own_rows, tie_runs
+from allsplits.exact.question import Question, neighbor_labels, own_rows
 from allsplits.exact.ties import distinct_rows
 from allsplits.orders import NeighborOrder
 from allsplits.splits import CountsComponent, CountsLaw
@@ -41,14 +41,20 @@ Floats = NDArray[np.float64]
 
 
 class ClassCountsBallots:
-    """The records of the rows of a block, in one component."""
+    """The records of the rows of a block, summed over components.
 
-    def __init__(self, question: Question, train: tuple[int, ...]) -> None:
-        self.question, self.train = question, np.array(train)
+    `shares` are what samples of a class count in each component, shape (ways, components, classes):
+    in the record, and for P(right) in further ways, whose sums follow it.
+    """
+
+    def __init__(
+        self, question: Question, trains: Sequence[tuple[int, ...]], shares: Floats
+    ) -> None:
+        self.question, self.trains, self.shares = question, np.array(trains), shares
         self.places, self.k = question.places, question.columns[0].k
         # One vote has no more to tell than its winner, which has a shorter way.
         self.winners = replace(question, vote="majority", want_samples=True)
-        self.vote = ClassCountsVote(self.winners, [train])
+        self.vote = ClassCountsVote(self.winners, trains)
         self.depth = self.vote.depth
 
     @property
@@ -62,31 +68,24 @@ class ClassCountsBallots:
         """What the votes of all rows take on one core, without ties."""
         each = class_votes_seconds(
             self.question.n_questions, self.depth, self.question.n_classes, [self.k],
-            int(self.train.max()), True,
+            int(self.trains.max()), True,
         )  # fmt: skip
-        return each * (1.5 + self.places.n_tops / 2)
+        return len(self.trains) * each * (1.5 + self.places.n_tops / 2)
 
     def __call__(self, order: NeighborOrder, n_threads: int) -> Floats:
-        """Shape (rows, width)."""
+        """Shape (rows, width and the further ways)."""
+        whole = self.trains.sum(axis=1) == self.k
+        if self.k == 1 or whole.any():
+            return self._one_by_one(order, whole, n_threads)
         codes, options = self.question.codes, self.question.options
-        own = codes[own_rows(order)]
-        if self.k == int(self.train.sum()):
-            # Everybody votes.
-            records = [
-                certain_record(self.train.tolist(), c, self.places, options.share)
-                for c in range(self.question.n_classes)
-            ]
-            return np.array(records, dtype=np.float64)[own]
-        if self.k == 1:
-            proba = self.vote.values(order, n_threads)[:, 0]
-            return one_vote_records(proba, own, self.places, options.share)
         kinds = query_kinds(self.question)[own_rows(order)]
+        own = codes[own_rows(order)]
         rows = Rows(order.indptr, neighbor_labels(order, codes), order.tied, own)
         place: Any = slice(None)
         if options.average:
             rows, chosen, place = distinct_rows(rows, kinds)
             kinds = kinds[chosen]
-        out = np.zeros((len(rows.own), self.places.width))
+        out = np.zeros((len(rows.own), self.places.width + len(self.shares) - 1))
         vote = ClassVote(
             Rule(True, options.average, options.share), np.array([self.k]), self.k, self.k,
             self.depth, options.tol / 8, self.vote.tie_rules, self.vote.quadrature,
@@ -94,17 +93,8 @@ class ClassCountsBallots:
         draws = self.vote.tables.for_rows(kinds, int(np.diff(rows.indptr).max()))
 
         def run(start: int, stop: int) -> None:
-            for first, last, has_ties in tie_runs(
-                rows.indptr, rows.tied, options.average, start, stop
-            ):
-                if has_ties:
-                    tied = tied_work(self.places.n_classes, self.k + 1, 1)
-                    lanes = tied.nodes.shape[1]
-                    work = ballot_work(self.places, options.share, self.vote.quadrature, lanes)
-                    ballots_tied(rows, first, last, draws, vote, tied, work, out)
-                else:
-                    space = rank_work(self.places, options.share, self.vote.quadrature)
-                    ballots_untied(rows, first, last, draws, vote, space, out)
+            space = rank_work(self.places, options.share, self.vote.quadrature, self.shares)
+            ballots_of_rows(rows, start, stop, draws, vote, waiting_work(space), out)
 
         # What ties cost is seen from the first rows; the first block speaks for the others.
         foreseen = is_long(self.seconds, n_threads) or not self.question.is_first(order)
@@ -112,6 +102,28 @@ class ClassCountsBallots:
         map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=CHEAPER)
         found: Floats = out[place]
         return found
+
+    def _one_by_one(self, order: NeighborOrder, whole: NDArray[np.bool_], n_threads: int) -> Floats:
+        """Components in which everybody votes (`whole`), or only one does."""
+        share, width = self.question.options.share, self.places.width
+        own = self.question.codes[own_rows(order)]
+        total = np.zeros((len(own), width + len(self.shares) - 1))
+        proba = self.vote.values(order, n_threads) if self.k == 1 else None
+        for component, train in enumerate(self.trains.tolist()):
+            counted = self.shares[:, component]
+            if whole[component]:
+                certain = [certain_record(train, c, self.places, share) for c in range(len(train))]
+                records = np.array(certain, dtype=np.float64)[own]
+            elif proba is not None:
+                records = one_vote_records(proba[:, component], own, self.places, share)
+            else:
+                each = ClassCountsBallots(self.question, [tuple(train)], counted[:, None])
+                total += each(order, n_threads)
+                continue
+            right = records[np.arange(len(own)), own]
+            total[:, :width] += records * counted[0, own][:, None]
+            total[:, width:] += right[:, None] * counted[1:, own].T
+        return total
 
 
 class Counted(NamedTuple):
@@ -180,18 +192,17 @@ def solve_ballots(question: Question) -> Solver:
     weights = [[sum(each) for each in zip(*way, strict=True)] for way in zip(*counted, strict=True)]
     if question.options.exact:
         return _in_fractions(question, law, counted, weights)
-    parts = [ClassCountsBallots(question, component.train) for component in law.components]
+    trains = [component.train for component in law.components]
+    shares = np.array(counted, dtype=np.float64).transpose(1, 0, 2)
+    # As many components at once as there are lanes.
+    turns = [slice(first, first + LANES) for first in range(0, len(trains), LANES)]
+    parts = [ClassCountsBallots(question, trains[some], shares[:, some]) for some in turns]
     width = question.places.width
-    shares = np.array(counted, dtype=np.float64)
 
     def part(order: NeighborOrder, n_threads: int) -> Floats:
-        own = question.codes[own_rows(order)]
         total = np.zeros((order.n_samples, width + 2))
-        for ballots, share in zip(parts, shares, strict=True):
-            records = ballots(order, n_threads)
-            right = records[np.arange(len(own)), own]
-            total[:, :width] += records * share[0, own][:, None]
-            total[:, width:] += right[:, None] * share[1:, own].T
+        for ballots in parts:
+            total += ballots(order, n_threads)
         return total
 
     def finish(values: Floats) -> Answer:

@@ -73,7 +73,8 @@ def refuse_tops(question: Question) -> None:
 def _solve_class_sets(question: Question, law: EpisodeLaw) -> Solver:
     """The mean over the sets of classes that have the query's own."""
     sets = ClassSets.of(question, law)
-    parts = [ClassCountsBallots(question, train) for train in sets.trains]
+    alike = np.ones((1, 1, question.n_classes))
+    parts = [ClassCountsBallots(question, [train], alike) for train in sets.trains]
     width = question.places.width
 
     def part(order: NeighborOrder, n_threads: int) -> Floats:

@@ -2,6 +2,10 @@
 
 The voters of a prefix of length j are a uniform k-subset: a class with n_d items has the binomial
 weights T[n_d, b] (`_kernels_majority`), and the prefix counts m_j / T[j, k].
+
+A prefix that ends inside a tie group of γ_c items of each class has τ_c of them with probability
+Π C(γ_c, τ_c) / C(γ, τ). Where there are few such parts of a group, each is one more prefix; where
+there are many, the votes are counted in two variables (`_kernels_pair_ballots`).
 """
 
 from typing import NamedTuple
@@ -12,11 +16,11 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels import binomial_row, group_end, tie_weights
 from allsplits.exact._kernels_around import LANES
-from allsplits.exact._kernels_ballots import (
+from allsplits.exact._kernels_ballot_lanes import (
     RankWork,
     add_only_class,
-    add_ranked_wins,
     add_ranks,
+    close_ranks,
     fill_lanes,
     rank_work,
     start_ranks,
@@ -26,6 +30,9 @@ from allsplits.exact.kernel_types import Contenders, Places, Quadrature, aligned
 
 Integers = NDArray[np.int64]
 
+#: A tie group with more parts than this has its votes counted in two variables.
+MOST_PARTS = 96
+
 
 class PrefixWork(NamedTuple):
     """Prefixes that wait for their votes, and the records' own work space.
@@ -34,6 +41,10 @@ class PrefixWork(NamedTuple):
     ----------
     prefix, group : array of shape (classes,)
         Items of each class so far, and in the tie group that follows.
+    part : array of shape (classes,)
+        A part of the group.
+    choices : array of shape (MOST_PARTS,)
+        How many parts of each size there are.
     taken : array of shape (classes, LANES)
         Items of each class in the prefixes that wait.
     scales : array of shape (LANES,)
@@ -45,6 +56,8 @@ class PrefixWork(NamedTuple):
 
     prefix: Integers
     group: Integers
+    part: Integers
+    choices: NDArray[np.float64]
     taken: Integers
     scales: NDArray[np.float64]
     contenders: Contenders
@@ -54,32 +67,33 @@ class PrefixWork(NamedTuple):
 def prefix_work(places: Places, share: bool, quadrature: Quadrature) -> PrefixWork:
     """Space for one row after the other."""
     C = places.n_classes
-    prefix, group, present, most = np.zeros((4, C), np.int64)
+    prefix, group, part, present, most = np.zeros((5, C), np.int64)
     return PrefixWork(
-        prefix, group, np.zeros((C, LANES), np.int64), np.zeros(LANES),
+        prefix, group, part, np.empty(MOST_PARTS), np.zeros((C, LANES), np.int64), np.zeros(LANES),
         Contenders(present, most, aligned_space(C, places.k + 1, LANES)),
         rank_work(places, share, quadrature),
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _list_present(taken, x, k, present, most):
-    """The classes in the x-th of the prefixes that wait, and their votes at most."""
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _list_present(k, work):
+    """The classes in the prefixes that wait, and their votes at most."""
+    present, most = work.contenders.present, work.contenders.most
     n_present = np.int64(0)
-    for d in range(len(taken)):
-        most[d] = min(taken[d, x], k)
-        if taken[d, x] > 0:
+    for d in range(len(most)):
+        most[d] = min(work.prefix[d] + work.group[d], k)
+        if most[d] > 0:
             present[n_present] = d
             n_present += 1
     return n_present
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _take_votes(own, n_waiting, table, work, out):
     """Add the records of the prefixes that wait."""
     present, most, rows = work.contenders
     k = work.rank.ballot.places.k
-    n_present = _list_present(work.taken, n_waiting - 1, k, present, most)
+    n_present = _list_present(k, work)
     if n_present == 1:
         # Whatever is drawn, all voters are of this class.
         total = 0.0
@@ -93,22 +107,58 @@ def _take_votes(own, n_waiting, table, work, out):
             for x in range(LANES):
                 scale = 1.0 if m > 0 else (work.scales[x] if x < n_waiting else 0.0)
                 rows[d, b, x] = scale * table[work.taken[d, x], b] if x < n_waiting else 0.0
-    if work.taken[own, n_waiting - 1] == 0:
+    if most[own] == 0:
         fill_lanes(1.0, rows[own, 0])
-    add_ranks(own, Contenders(present[:n_present], most, rows), work.rank, out)
+    add_ranks(own, Contenders(present[:n_present], most, rows), work.rank)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _wait(n_waiting, j, columns, table, work):
-    """Let the prefix of length j wait, as its items are in work.prefix; returns how many do."""
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _wait(own, n_waiting, j, chance, columns, table, work, out):
+    """Let a prefix of length j wait, as its items are in work.prefix and work.part.
+
+    Returns how many do.
+    """
     for d in range(len(work.prefix)):
-        work.taken[d, n_waiting] = work.prefix[d]
-    work.scales[n_waiting] = columns.masses[0, j] / table[j, columns.ks[0]]
-    return n_waiting + 1
+        work.taken[d, n_waiting] = work.prefix[d] + work.part[d]
+    work.scales[n_waiting] = chance * columns.masses[0, j] / table[j, columns.ks[0]]
+    n_waiting += 1
+    if n_waiting == LANES:
+        _take_votes(own, n_waiting, table, work, out)
+        n_waiting = 0
+    return n_waiting
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_group(own, s, g, columns, table, work, ties, out):
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _wait_parts(own, n_waiting, s, g, columns, table, work, out):
+    """Let the prefixes wait that end inside a tie group of g items that follows s items."""
+    part, group, choices, k_high = work.part, work.group, work.choices, columns.k_high
+    choices[0] = 1.0
+    for t in range(g):
+        choices[t + 1] = choices[t] * (g - t) / (t + 1.0)
+    ways, t = 1.0, np.int64(0)
+    while True:
+        # The next part, as numbers are counted; whole numbers below 2⁵³ throughout.
+        d = 0
+        while part[d] == group[d]:
+            t -= part[d]
+            part[d] = 0
+            d += 1
+        ways = ways * (group[d] - part[d]) / (part[d] + 1.0)
+        part[d] += 1
+        t += 1
+        if t == g:
+            break
+        j = s + t
+        if j < len(k_high) and k_high[j] > 0:
+            chance = ways / choices[t]
+            n_waiting = _wait(own, n_waiting, j, chance, columns, table, work, out)
+    for d in range(len(part)):
+        part[d] = 0
+    return n_waiting
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _add_large_group(own, s, g, columns, table, work, ties, out):
     """Add the prefixes that end inside a tie group of g items that follows s items."""
     pair = ties.pair
     k, depth = ties.places.k, columns.masses.shape[1] - 1
@@ -131,7 +181,7 @@ def _add_group(own, s, g, columns, table, work, ties, out):
     add_pair_ballot(own, present[:n_present], ties, out)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _fill_pair(e, n, tied, s, g, phi, table, pair):
     """The e-th class has n items in the prefix and `tied` in the group."""
     k = pair.rows.shape[1] - 1
@@ -142,9 +192,9 @@ def _fill_pair(e, n, tied, s, g, phi, table, pair):
     binomial_row(g - tied, k, phi, pair.group_rest[e])
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _take_group(own, s, labels, columns, table, work, ties, out):
-    """Count a tie group, and take its votes if it holds several classes; returns whether it does.
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _count_group(labels, work):
+    """Count a tie group; returns how many parts it has: none if it is of one class.
 
     One class is one prefix after the other.
     """
@@ -152,12 +202,13 @@ def _take_group(own, s, labels, columns, table, work, ties, out):
     for d in labels:
         work.group[d] += 1
         mixed = mixed or d != labels[0]
-    if mixed:
-        _add_group(own, s, len(labels), columns, table, work, ties, out)
-    return mixed
+    n_parts = 1.0
+    for d in range(len(work.group)):
+        n_parts *= work.group[d] + 1.0
+    return n_parts if mixed else 0.0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def ballots_of_prefixes(rows, start, stop, columns, table, work, ties, out):
     """out[i]: the record of row i for the only column.
 
@@ -167,26 +218,26 @@ def ballots_of_prefixes(rows, start, stop, columns, table, work, ties, out):
     for i in range(start, stop):
         own, position, s = np.int64(rows.own[i]), rows.indptr[i], np.int64(0)
         start_ranks(work.prefix, work.rank)
-        n_waiting = 0
+        n_waiting, here = np.int64(0), out[i]
         while s < depth:
-            end = position + 1
+            end, n_parts = position + 1, 0.0
             if ties is not None:
                 end = group_end(rows.tied, position, rows.indptr[i + 1], True)
             labels = rows.labels[position:end]
-            mixed = False
             if ties is not None:
-                mixed = _take_group(own, s, labels, columns, table, work, ties, out[i])
+                n_parts, g = _count_group(labels, work), len(labels)
+                if n_parts > MOST_PARTS:
+                    _add_large_group(own, s, g, columns, table, work, ties, here)
+                elif n_parts > 0:
+                    n_waiting = _wait_parts(own, n_waiting, s, g, columns, table, work, here)
             for e in range(len(labels)):
                 work.prefix[labels[e]] += 1
                 work.group[labels[e]] = 0
                 j = s + e + 1
-                if j <= depth and k_high[j] > 0 and (not mixed or e == len(labels) - 1):
-                    n_waiting = _wait(n_waiting, j, columns, table, work)
-                if n_waiting == LANES:
-                    _take_votes(own, n_waiting, table, work, out[i])
-                    n_waiting = 0
+                if j <= depth and k_high[j] > 0 and (n_parts == 0 or e == len(labels) - 1):
+                    n_waiting = _wait(own, n_waiting, j, 1.0, columns, table, work, here)
             s += len(labels)
             position = end
         if n_waiting > 0:
-            _take_votes(own, n_waiting, table, work, out[i])
-        add_ranked_wins(own, work.rank, out[i])
+            _take_votes(own, n_waiting, table, work, here)
+        close_ranks(own, work.rank, here)

@@ -97,7 +97,7 @@ def _record_tied(own, contenders, without, scale, record, out):
         contenders.rows[first, b, 0] *= scale
     if without:
         contenders.most[own], contenders.rows[own, 0, 0] = 0, 1.0
-    add_ballot(own, contenders, np.int64(1), record, out)
+    add_ballot(own, contenders, record, out)
     return True
 
 
