@@ -15,6 +15,9 @@ from allsplits.exact.kernel_types import Columns, Quadrature, Rule
 
 Integers = NDArray[np.int64]
 
+#: Events that are less probable than e^-DOUBT, or 2⁻⁶⁴, are left out.
+DOUBT = 64 * np.log(2.0)
+
 
 class Ways(NamedTuple):
     """What votes are weighed with: binomial weights table[n, b], and nodes for shared ties."""
