@@ -7,7 +7,7 @@ of z^m belongs to m voters of theirs, weighed as if every item had been drawn wi
 
 An item of the own class changes nothing but n. One of a rival e, of which n_e items are there,
 
-    L_v ← (1 - θ + θz) · L_v + θz · (T[n_e, v] y z^v + T[n_e, v-1] (1 - y) z^(v-1)) · Π_{d≠e} F_d(z):
+    L_v ← (1 - θ + θz) · L_v + θz · (y T[n_e, v] z^v + (1 - y) T[n_e, v-1] z^(v-1)) · Π_{d≠e} F_d:
 
 who was beaten stays beaten, and e beats the own class now if it lacked this vote and nobody else
 does (F_d as in `_kernels_majority`; y is 1 if the own class wins a tie with e, 0 if it loses it,
@@ -26,14 +26,11 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels import group_end
 from allsplits.exact.kernel_types import Columns, Quadrature, aligned_space
-from allsplits.exact.laws.fixed_size._kernels_rivals import DOUBT, Met, is_free
+from allsplits.exact.laws.fixed_size._kernels_rivals import DOUBT, Met, add_shifted, is_free
 from allsplits.exact.laws.fixed_size._kernels_tied import add_mixed_losses
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-#: Coefficients side by side; arrays of coefficients have so many more than there are votes.
-LANES = 8
 
 
 class Losing(NamedTuple):
@@ -46,9 +43,7 @@ class Losing(NamedTuple):
         Whether tied classes share the vote.
     ties : Quadrature
         Nodes for shared ties.
-    k_most : int
-        The most voters.
-    table : array of shape (depth + 1, votes + LANES)
+    table : array of shape (depth + 1, votes + 1)
         Binomial weights T[n, b].
     theta : float
         The share of items that they are made for.
@@ -56,10 +51,10 @@ class Losing(NamedTuple):
         At most v of n given items are drawn with a chance of less than e^-doubts[n, v].
     fewest : array of shape (depth + 1,)
         How many of n given items are drawn at least, or else the chance is below e^-DOUBT.
-    starts : array
-        The lines of v own votes, one for each node: starts[v] to starts[v + 1].
+    starts : array of shape (rivals + 1, votes / 2 + 2)
+        Nodes for v own votes where r rivals may be tied: starts[r, v] to starts[r, v + 1].
     nodes : Quadrature
-        The node of each line, and its weight.
+        The nodes and their weights, one after the other.
     weights : array of shape (depth + 1, columns)
         What a way to lose counts: m_j / T[j, k].
     kept : array of shape (depth + 2, columns)
@@ -69,7 +64,6 @@ class Losing(NamedTuple):
     columns: Columns
     share: bool
     ties: Quadrature
-    k_most: int
     table: Floats
     theta: float
     doubts: Floats
@@ -89,8 +83,8 @@ class Beaten(NamedTuple):
         The classes; those that are present are the rivals, the most frequent first.
     place : array of shape (classes,)
         Where a rival is among those that are present.
-    lines : array of shape (lines, votes + 1)
-        Coefficients of L_v at each node.
+    lines : array of shape (nodes, votes + 1)
+        Coefficients of L_v at each node of the row.
     poly, temp, lost : array of shape (votes + 1,)
         A product of rivals, the next one, and what is lost for each k.
     """
@@ -106,8 +100,8 @@ class Beaten(NamedTuple):
 class Front(NamedTuple):
     """Where a walk is.
 
-    The own class and its items, items of all rivals, how many rivals there are, and the most votes
-    with which the own class may lose.
+    The own class and its items, items of all rivals, how many rivals there are, the most votes with
+    which the own class may lose, and how many rivals the row has in all, if ties are shared.
     """
 
     own: int
@@ -115,23 +109,15 @@ class Front(NamedTuple):
     rest: int
     n_rivals: int
     v_open: int
+    n_tied: int
 
 
 def new_beaten(n_classes: int, losing: Losing) -> Beaten:
     """Space for the rows of one thread."""
     size = losing.table.shape[1]
     counts = np.empty((4, n_classes), np.int64)
-    lines = aligned_space(int(losing.starts[-1]), size)
+    lines = aligned_space(int(np.ptp(losing.starts, axis=1).max()), size)
     return Beaten(Met(*counts[:3]), counts[3], lines, *(aligned_space(size) for _ in range(3)))
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _add_multiple(factor, source, target, n):
-    """target += factor · source, at least the first n numbers, `LANES` at a time."""
-    for first in range(0, n, LANES):
-        part, more = target[first : first + LANES], source[first : first + LANES]
-        for x in range(LANES):
-            part[x] += factor * more[x]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -165,22 +151,21 @@ def _multiply_others(e, v, y, limit, doubt, front, losing, beaten):
             for b in range(least, top + 1):
                 poly[b] = row[b] * y_d if b == v else row[b]
         else:
-            for x in range(low + least, top + LANES):
+            for x in range(low + least, top + 1):
                 temp[x] = 0.0
             for b in range(least, min(most, top - low) + 1):
                 factor = row[b] * y_d if b == v else row[b]
-                _add_multiple(factor, poly[low:], temp[low + b :], min(high, top - b) + 1 - low)
+                add_shifted(factor, poly[low:], temp, low + b, min(high, top - b) + 1 - low)
             for x in range(low + least, top + 1):
                 poly[x] = temp[x]
         low, high = low + least, top
-        for x in range(high + 1, high + LANES):
-            poly[x] = 0.0
     return low, high, free
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _add_overtaken(e, v, y, first, last, front, losing, beaten, line):
-    """Add to the coefficients first to last the ways in which an item of e beats v own votes."""
+def _add_overtaken(e, v, y, window, front, losing, beaten, line):
+    """Add the ways in which an item of e beats v own votes; the window is first and last power."""
+    first, last = window
     n = beaten.met.prefix[e]
     if not losing.share:
         y = 1.0 if e > front.own else 0.0
@@ -199,10 +184,10 @@ def _add_overtaken(e, v, y, first, last, front, losing, beaten, line):
             start = max(first, cap + 1 + b)
             others = rest[start - cap - 1 - b :]
             n_terms = min(last, cap + 1 + b + free) + 1 - start
-            _add_multiple(factor * beaten.poly[b], others, line[start:], n_terms)
+            add_shifted(factor * beaten.poly[b], others, line, start, n_terms)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _count_rival(e, n_rivals, met, place):
     """One more item of e; rivals stay sorted. Returns how many there are."""
     n = met.prefix[e]
@@ -222,19 +207,20 @@ def _count_rival(e, n_rivals, met, place):
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _meet_rival(e, front, losing, beaten):
     """An item of the rival e comes; returns the new front."""
-    own, n_own, rest, n_rivals, v_open = front
-    starts, lines, theta, k_most = losing.starts, beaten.lines, losing.theta, losing.k_most
+    own, n_own, rest, n_rivals, v_open, n_tied = front
+    lines, theta, k_most = beaten.lines, losing.theta, losing.table.shape[1] - 1
+    starts = losing.starts[n_tied]
     reach = min(beaten.met.prefix[e] + (losing.share or e < own), k_most // 2)
     for v in range(v_open + 1, reach + 1):
-        for x in range(starts[v], starts[v + 1]):
-            for m in range(lines.shape[1]):
+        for x in range(starts[v] - starts[0], starts[v + 1] - starts[0]):
+            for m in range(k_most + 1):
                 lines[x, m] = 0.0
     v_open = max(v_open, reach)
     for v in range(max(1, losing.fewest[n_own]), v_open + 1):
         # Fewer of the rivals' items are not drawn, and fewer do not beat v votes.
         first, last = max(v, losing.fewest[rest + 1]), min(rest + 1, k_most - v)
         for x in range(starts[v], starts[v + 1]):
-            line = lines[x]
+            line = lines[x - starts[0]]
             before = line[first - 1]
             for m in range(first, last + 1):
                 now = line[m]
@@ -243,16 +229,17 @@ def _meet_rival(e, front, losing, beaten):
             line[first - 1] = 0.0
             if v <= reach:
                 y = losing.nodes.nodes[x]
-                _add_overtaken(e, v, y, first, last, front, losing, beaten, line)
+                _add_overtaken(e, v, y, (first, last), front, losing, beaten, line)
     n_rivals = _count_rival(e, n_rivals, beaten.met, beaten.place)
-    return Front(own, n_own, rest + 1, n_rivals, v_open)
+    return Front(own, n_own, rest + 1, n_rivals, v_open, n_tied)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _add_losses(j, front, losing, beaten, out):
     """out[column] += mass of the prefix of length j · P(own class loses)."""
-    table, starts, lost, columns = losing.table, losing.starts, beaten.lost, losing.columns
-    own, n_own, rest, n_rivals, v_open = front
+    table, lost, columns = losing.table, beaten.lost, losing.columns
+    starts = losing.starts[front.n_tied]
+    n_own, rest, v_open = front.n_own, front.rest, front.v_open
     k_low, k_high, least = columns.k_low[j], columns.k_high[j], losing.fewest[n_own]
     if k_high == 0 or least > v_open:
         return
@@ -265,24 +252,38 @@ def _add_losses(j, front, losing, beaten, out):
         first = max(k_low, v + max(v, losing.fewest[rest]))
         for x in range(starts[v], starts[v + 1]):
             factor = table[n_own, v] * losing.nodes.weights[x]
-            line = beaten.lines[x, first - v :]
-            _add_multiple(factor, line, lost[first:], min(k_high, v + rest) + 1 - first)
+            line = beaten.lines[x - starts[0], first - v :]
+            add_shifted(factor, line, lost, first, min(k_high, v + rest) + 1 - first)
     for c in range(len(columns.ks)):
         if losing.weights[j, c] > 0.0:
             out[c] += losing.weights[j, c] * lost[columns.ks[c]]
 
 
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
-def _start_row(own, met):
-    """Nothing is met yet."""
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _start_row(rows, i, losing, met):
+    """Nothing is met yet; with shared ties it is known how many rivals will be."""
     # np.zeros takes half a second to compile.
     for c in range(len(met.prefix)):
         met.prefix[c], met.group[c] = 0, 0
-    zero = np.int64(0)
-    return Front(np.int64(own), zero, zero, zero, zero)
+    zero, n_tied, start = np.int64(0), np.int64(0), rows.indptr[i]
+    if losing.share:
+        for e in range(start, start + losing.columns.masses.shape[1] - 1):
+            n_tied += met.group[rows.labels[e]] == 0 and rows.labels[e] != rows.own[i]
+            met.group[rows.labels[e]] = 1
+        for e in range(start, start + losing.columns.masses.shape[1] - 1):
+            met.group[rows.labels[e]] = 0
+        n_tied = min(n_tied, len(losing.starts) - 1)
+    return Front(np.int64(rows.own[i]), zero, zero, zero, zero, n_tied)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _meet_own(front):
+    """An item of the own class comes."""
+    own, n_own, rest, n_rivals, v_open, n_tied = front
+    return Front(own, n_own + 1, rest, n_rivals, v_open, n_tied)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _finish_row(first, losing, out):
     """What is not lost is won, from the first prefix that has an item of the own class."""
     for c in range(len(out)):
@@ -294,13 +295,13 @@ def right_untied(rows, start, stop, losing, beaten, out):
     """P(right) of each row for each column; ties play no part."""
     depth = losing.columns.masses.shape[1] - 1
     for i in range(start, stop):
-        front = _start_row(rows.own[i], beaten.met)
+        front = _start_row(rows, i, losing, beaten.met)
         first = depth + 1
         for j in range(1, depth + 1):
             c = rows.labels[rows.indptr[i] + j - 1]
             if c == front.own:
                 first = min(first, j)
-                front = Front(front.own, front.n_own + 1, front.rest, front.n_rivals, front.v_open)
+                front = _meet_own(front)
             else:
                 front = _meet_rival(c, front, losing, beaten)
             if front.n_own > 0 and front.rest > 0:
@@ -308,7 +309,7 @@ def right_untied(rows, start, stop, losing, beaten, out):
         _finish_row(first, losing, out[i])
 
 
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _meet_group(labels, position, end, front, beaten):
     """Count a tie group; returns whether it holds several classes, own items, and all rivals."""
     met, place = beaten.met, beaten.place
@@ -334,14 +335,14 @@ def right_tied(rows, start, stop, losing, beaten, tied_work, out):
     depth = losing.columns.masses.shape[1] - 1
     labels, met = rows.labels, beaten.met
     for i in range(start, stop):
-        front = _start_row(rows.own[i], met)
+        front = _start_row(rows, i, losing, met)
         first = depth + 1
         position = rows.indptr[i]
         s = np.int64(0)
         while s < depth:
             end = group_end(rows.tied, position, rows.indptr[i + 1], True)
             mixed, g_own, n_rivals = _meet_group(labels, position, end, front, beaten)
-            front = Front(front.own, front.n_own, front.rest, n_rivals, front.v_open)
+            front = Front(front.own, front.n_own, front.rest, n_rivals, front.v_open, front.n_tied)
             if g_own > 0:
                 first = min(first, s + 1)
             if mixed and first <= depth:
@@ -349,7 +350,7 @@ def right_tied(rows, start, stop, losing, beaten, tied_work, out):
             for j in range(s + 1, min(s + end - position, depth) + 1):
                 c = labels[position + j - s - 1]
                 if c == front.own:
-                    front = Front(front.own, front.n_own + 1, front.rest, front.n_rivals, front.v_open)
+                    front = _meet_own(front)
                 else:
                     front = _meet_rival(c, front, losing, beaten)
                 if front.n_own > 0 and front.rest > 0 and (not mixed or j == s + end - position):

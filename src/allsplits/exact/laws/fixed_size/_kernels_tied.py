@@ -5,7 +5,7 @@ the prefix and β from the group, with the group's own binomial weights B[γ, β
 
     Σ_v Σ_β T[n_c, v-β] · B[γ_c, β] · Σ_i [z^(k-v) w^i] Π_{d≠c} F_d(z, w) · omega[i+β],
 
-with omega[i] the weight of i voters from the group (`tie_weights`).
+with omega[i] the weight of i voters from the group.
 """
 
 from typing import NamedTuple
@@ -14,11 +14,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from allsplits.exact._kernels import binomial_row, tie_weights
+from allsplits.exact._kernels import binomial_row
 from allsplits.exact.kernel_types import aligned_space
 from allsplits.exact.laws.fixed_size._kernels_rivals import (
     DOUBT,
     Rivals,
+    add_shifted,
     gather_rivals,
     is_free,
     new_rivals,
@@ -28,23 +29,35 @@ from allsplits.exact.laws.fixed_size._kernels_rivals import (
 Floats = NDArray[np.float64]
 
 
+class Pairs(NamedTuple):
+    """poly[i · stride + x]: ways to have x votes, i of them from the group; and space for the next.
+
+    Lines are so long that x and the votes of one class more fit.
+    """
+
+    poly: Floats
+    temp: Floats
+    sums: Floats
+    stride: int
+
+
 class TiedWork(NamedTuple):
     """Scratch of a mixed tie group.
 
-    The rivals of a class, and their items in prefix and group. For each column: whether a vote of
-    it can end in the group, omega, and what was added. One row of the group's binomial weights, a
-    line of votes from the prefix; poly[i, x], i of x votes from the group, and the next one.
+    What prefixes count, m_j / T[j, k]. The rivals of a class, and their items in prefix and group.
+    omegas[i · columns + column], chances of that form, and what was added to each column. One row
+    of the group's binomial weights, a line of votes from the prefix, and pairs of both.
     """
 
+    weights: Floats
     rivals: Rivals
     sums: NDArray[np.int64]
-    active: NDArray[np.bool_]
     omegas: Floats
+    chances: Floats
     added: Floats
     group_row: Floats
     line: Floats
-    poly: Floats
-    temp: Floats
+    pairs: Pairs
 
 
 class _Ending(NamedTuple):
@@ -55,19 +68,30 @@ class _Ending(NamedTuple):
     phi: float
 
 
-def new_tied_work(n_classes: int, n_columns: int, size: int) -> TiedWork:
-    """Scratch for votes of fewer than `size`."""
+def new_tied_work(n_classes: int, weights: Floats, size: int) -> TiedWork:
+    """Scratch for votes of fewer than `size`, of prefixes with these weights."""
+    n_columns = weights.shape[1]
     return TiedWork(
+        weights,
         new_rivals(n_classes),
         np.empty(n_classes, np.int64),
-        np.empty(n_columns, np.bool_),
-        aligned_space(n_columns, size),
-        np.empty(n_columns),
+        aligned_space(size * n_columns),
+        aligned_space(size * n_columns),
+        aligned_space(n_columns),
         aligned_space(size),
         aligned_space(size),
-        aligned_space(size, size),
-        aligned_space(size, size),
+        Pairs(*(aligned_space(size * size) for _ in range(3)), size),
     )
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _group_chances(n, b_max, phi, table, row):
+    """row[b] = B[n, b] for b ≤ b_max."""
+    if phi > 0.0:
+        binomial_row(n, b_max, phi, row)
+    else:
+        for b in range(b_max + 1):
+            row[b] = table[n, b]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -76,51 +100,52 @@ def _times_capped(line, temp, row, v, y, limit):
     for x in range(limit + 1):
         temp[x] = 0.0
     for b in range(min(v, limit) + 1):
-        factor = row[b] * y if b == v else row[b]
-        # Sums side by side, not one after the other: this is vectorised.
-        part = temp[b : limit + 1]
-        for x in range(len(part)):
-            part[x] += factor * line[x]
+        add_shifted(row[b] * y if b == v else row[b], line, temp, b, limit + 1 - b)
     for x in range(limit + 1):
         line[x] = temp[x]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _times_capped_pair(poly, temp, degree, rows, of_group, v, y, limit):
-    """Multiply poly[i, x] by the two rows of a class that has items in prefix and group.
+def _times_capped_pair(pairs, degree, row, group_row, of_group, v, y, limit):
+    """Multiply pairs.poly by the two rows of a class that has items in prefix and group.
 
     It has at most v votes, v of them are worth y, and at most `of_group` from the group. `degree`
-    is the largest i so far; returns the next.
+    is the largest i so far; returns the next. With β votes from the group at most v - β come from
+    the prefix: sums of these grow as β falls, so their products cost no more than β = 0 alone.
     """
-    row, group_row = rows
+    poly, temp, sums, stride = pairs
     new_degree = min(degree + of_group, limit)
+    for x in range((new_degree + 1) * stride):
+        temp[x] = 0.0
+    for x in range((degree + 1) * stride):
+        sums[x] = 0.0
+    n = (degree + 1) * stride - v
+    most = v if y == 1.0 else v - 1
+    b = 0
+    for beta in range(min(of_group, v, new_degree), -1, -1):
+        # The fewer votes from the group, the more may come from the prefix.
+        while b <= most - beta:
+            add_shifted(row[b], poly, sums, b, n)
+            b += 1
+        # One step of i is a line, one of x a number; v of them are free at the end of each line.
+        shift, fits = beta * stride, (min(degree, new_degree - beta) + 1) * stride
+        add_shifted(group_row[beta], sums, temp, shift + beta, fits - beta)
+        if 0.0 < y < 1.0:
+            factor = y * row[v - beta] * group_row[beta]
+            add_shifted(factor, poly, temp, shift + v, fits - v)
     for i in range(new_degree + 1):
-        for x in range(limit + 1):
-            temp[i, x] = 0.0
-    for i in range(degree + 1):
-        before = poly[i]
-        for beta in range(min(of_group, v, limit - i) + 1):
-            for b in range(min(v, limit) - beta + 1):
-                factor = row[b] * group_row[beta]
-                if b + beta == v:
-                    factor *= y
-                part = temp[i + beta, b + beta : limit + 1]
-                for x in range(len(part)):
-                    part[x] += factor * before[x]
-    for i in range(new_degree + 1):
-        for x in range(limit + 1):
-            poly[i, x] = temp[i, x]
+        for x in range(i * stride, i * stride + limit + 1):
+            poly[x] = temp[x]
+        for x in range(i * stride + limit + 1, (i + 1) * stride):
+            poly[x] = 0.0
     return new_degree
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
-    """work.poly[i, x]: ways of the rivals to have x votes, i of them from the group.
-
-    Returns the largest i.
-    """
+    """Fill work.pairs with the ways of the rivals; returns the most votes from the group."""
     items, tied, after = work.rivals
-    sums, poly, row, line = work.sums, work.poly, work.group_row, work.line
+    sums, row, line = work.sums, work.group_row, work.line
     free = np.int64(0)
     g_free = np.int64(0)
     for d in range(n_rivals):
@@ -132,46 +157,43 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
     for d in range(n_rivals):
         y_d = y if share or after[d] else 0.0
         if tied[d] == 0 and not is_free(sums[d], v, y_d):
-            _times_capped(line, work.temp[0], table[items[d]], v, y_d, limit)
+            _times_capped(line, work.pairs.temp, table[items[d]], v, y_d, limit)
     degree = min(g_free, limit)
-    binomial_row(g_free, degree, phi, row)
-    _spread(line, row, degree, limit, poly)
+    _group_chances(g_free, degree, phi, table, row)
+    poly, stride = work.pairs.poly, work.pairs.stride
+    for i in range(degree + 1):
+        for x in range(stride):
+            poly[i * stride + x] = 0.0
+        add_shifted(row[i], line, poly, i * stride + i, limit + 1 - i)
     for d in range(n_rivals):
         y_d = y if share or after[d] else 0.0
         if tied[d] > 0 and not is_free(sums[d], v, y_d):
-            binomial_row(tied[d], min(v, tied[d]), phi, row)
-            rows = (table[items[d]], row)
-            degree = _times_capped_pair(poly, work.temp, degree, rows, tied[d], v, y_d, limit)
+            _group_chances(tied[d], min(v, tied[d]), phi, table, row)
+            degree = _times_capped_pair(
+                work.pairs, degree, table[items[d]], row, tied[d], v, y_d, limit
+            )
     return degree
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _spread(line, group_row, degree, limit, poly):
-    """poly[i, x] = group_row[i] · line[x - i]."""
-    for i in range(degree + 1):
-        for x in range(i):
-            poly[i, x] = 0.0
-        part = poly[i, i : limit + 1]
-        for x in range(len(part)):
-            part[x] = group_row[i] * line[x]
+def _add_votes(v, n_own, g_own, degree, limit, scale, ks, ending, table, work):
+    """Add to work.added what work.pairs are worth to a class that gets v votes.
 
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _add_votes(v, n_own, g_own, degree, limit, scale, ks, table, work):
-    """Add to work.added what work.poly is worth to a class that gets v votes.
-
-    `degree` is the largest i of work.poly[i, x]; work.group_row tells how many come from the group.
+    `degree` is the most votes that rivals have from the group.
     """
-    row, poly, omegas = work.group_row, work.poly, work.omegas
-    for c in range(len(ks)):
-        k = ks[c]
-        if not work.active[c] or k < v or k - v > limit:
-            continue
-        for beta in range(max(0, v - n_own), min(g_own, v) + 1):
-            total = 0.0
-            for i in range(min(k - v, degree) + 1):
-                total += poly[i, k - v] * omegas[c, i + beta]
-            work.added[c] += scale * table[n_own, v - beta] * row[beta] * total
+    row, chances, added = work.group_row, work.chances, work.added
+    poly, stride, n_columns = work.pairs.poly, work.pairs.stride, len(ks)
+    _group_chances(g_own, min(g_own, v), ending.phi, table, row)
+    n = (degree + 1) * n_columns
+    for x in range(n):
+        chances[x] = 0.0
+    for beta in range(max(0, v - n_own), min(g_own, v) + 1):
+        factor = scale * table[n_own, v - beta] * row[beta]
+        add_shifted(factor, work.omegas[beta * n_columns :], chances, 0, n)
+    for c in range(n_columns):
+        if v <= ks[c] <= v + limit:
+            for i in range(min(ks[c] - v, degree) + 1):
+                added[c] += poly[i * stride + ks[c] - v] * chances[i * n_columns + c]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -190,36 +212,42 @@ def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
             y = ways.quadrature.nodes[order, q] if share else 1.0
             scale = ways.quadrature.weights[order, q] if share else 1.0
             degree = _fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
-            binomial_row(g_own, v, ending.phi, work.group_row)
-            _add_votes(v, n_own, g_own, degree, limit, scale, ks, table, work)
+            _add_votes(v, n_own, g_own, degree, limit, scale, ks, ending, table, work)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _weigh_votes(s, g, k_max, columns, table, work):
-    """Fill active and omegas for the group of g items that follows s; which votes end in it.
+    """Fill omegas[i, column] for the group of g items that follows s; which votes end in it.
 
-    Votes of more than k_max are not asked for.
+        omega[i] = Σ_t m_{s+t} · T[t, i] / (T[s+t, k] · B[g, i])
+
+    is the weight of i voters from the group: while the (k+1)-th training neighbour stands inside
+    it, the t items before are a random t-subset. Votes of more than k_max are not asked for.
     """
-    depth = columns.masses.shape[1] - 1
-    phi = k_max / (k_max + g + 1.0)
-    row = work.group_row
-    binomial_row(g, min(k_max, g), phi, row)
+    # The table will do for groups that are no larger than prefixes.
+    phi = 0.0 if g < len(table) else k_max / (k_max + g + 1.0)
+    omegas, row, most, n_columns = work.omegas, work.group_row, min(k_max, g), len(columns.ks)
     k_low = k_max
     k_high = np.int64(0)
-    for c in range(len(columns.ks)):
-        k, omega = columns.ks[c], work.omegas[c]
-        work.active[c] = k <= k_max and tie_weights(
-            s, g, depth, k, columns.masses[c], table, row, omega
-        )
-        if work.active[c]:
-            k_low = min(k_low, k)
-            k_high = max(k_high, k)
+    for x in range((most + 1) * n_columns):
+        omegas[x] = 0.0
+    for j in range(s + 1, min(s + g, columns.masses.shape[1])):
+        if columns.k_high[j] > 0 and columns.k_low[j] <= k_max:
+            k_low = min(k_low, columns.k_low[j])
+            k_high = max(k_high, min(columns.k_high[j], k_max))
+            for i in range(min(j - s, most) + 1):
+                add_shifted(table[j - s, i], work.weights[j], omegas, i * n_columns, n_columns)
+    _group_chances(g, most, phi, table, row)
+    for i in range(most + 1):
+        scale = 1.0 / row[i] if row[i] > 0.0 else 0.0
+        for x in range(i * n_columns, (i + 1) * n_columns):
+            omegas[x] *= scale
     return _Ending(k_low, k_high, phi)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def add_mixed_group(own, place, met, votes, work, out):
-    """Add the prefixes that end inside a tie group.
+def add_mixed_group(place, met, votes, work, out):
+    """Add the prefixes that end inside a tie group to the classes in the only column.
 
     `place` is how many items are before it, how many it has, and how many classes were met.
     """
@@ -230,31 +258,27 @@ def add_mixed_group(own, place, met, votes, work, out):
         return
     for e in range(n_present):
         target = met.present[e]
-        if not rule.every_class and target != own:
-            continue
         n_rivals = gather_rivals(target, met, n_present, work.rivals)
         for d in range(n_rivals):
             work.sums[d] = work.rivals.items[d] + work.rivals.tied[d]
-        for c in range(len(columns.ks)):
-            work.added[c] = 0.0
+        work.added[0] = 0.0
         n_own, g_own = met.prefix[target], met.group[target]
         _add_wins(n_own, g_own, n_rivals, ending, rule.share, columns.ks, ways, work)
-        for c in range(len(columns.ks)):
-            out[target if rule.every_class else c] += work.added[c]
+        out[target] += work.added[0]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _turn_to_losses(degree, rest, g_rest, limit, phi, table, work):
-    """work.poly = all ways of the rivals less those that are there; returns the largest i."""
-    poly, row = work.poly, work.group_row
-    for i in range(degree + 1, min(g_rest, limit) + 1):
-        for x in range(limit + 1):
-            poly[i, x] = 0.0
+    """work.pairs = all ways of the rivals less those that are there; returns the new degree."""
+    poly, row, stride = work.pairs.poly, work.group_row, work.pairs.stride
+    for x in range((degree + 1) * stride, (min(g_rest, limit) + 1) * stride):
+        poly[x] = 0.0
     degree = min(g_rest, limit)
-    binomial_row(g_rest, degree, phi, row)
+    _group_chances(g_rest, degree, phi, table, row)
     for i in range(degree + 1):
-        for x in range(i, limit + 1):
-            poly[i, x] = row[i] * table[rest, x - i] - poly[i, x]
+        part = poly[i * stride + i : i * stride + limit + 1]
+        for x in range(len(part)):
+            part[x] = row[i] * table[rest, x] - part[x]
     return degree
 
 
@@ -285,7 +309,7 @@ def add_mixed_losses(s, g, g_own, front, losing, met, work, out):
     if losing.fewest[n_own] > v_open:
         return
     v_open, g_rest = min(v_open, n_own + g_own), g - g_own
-    k_open = min(v_open + front.rest + g_rest, losing.k_most)
+    k_open = min(v_open + front.rest + g_rest, table.shape[1] - 1)
     ending = _weigh_votes(s, g, k_open, columns, table, work)
     for c in range(len(ks)):
         work.added[c] = 0.0
@@ -300,10 +324,7 @@ def add_mixed_losses(s, g, g_own, front, losing, met, work, out):
             degree = np.int64(-1)
             if v > 0 and _rivals_can_hold(v, n_own, n_rivals, losing, work):
                 degree = _fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
-            degree = _turn_to_losses(
-                degree, front.rest, g_rest, limit, ending.phi, table, work
-            )
-            binomial_row(g_own, v, ending.phi, work.group_row)
-            _add_votes(v, n_own, g_own, degree, limit, scale, ks, table, work)
+            degree = _turn_to_losses(degree, front.rest, g_rest, limit, ending.phi, table, work)
+            _add_votes(v, n_own, g_own, degree, limit, scale, ks, ending, table, work)
     for c in range(len(ks)):
         out[c] += work.added[c]

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from allsplits.exact.effort import map_timed_rows
 from allsplits.exact.kernel_types import Quadrature, Rows, Rule
 from allsplits.exact.laws.fixed_size._kernels_losses import (
-    LANES,
     Losing,
     new_beaten,
     right_tied,
@@ -30,12 +29,14 @@ from allsplits.exact.laws.fixed_size._kernels_rivals import DOUBT, Votes, Ways
 from allsplits.exact.laws.fixed_size._kernels_tied import new_tied_work
 from allsplits.exact.masses import Prefixes, binomial_table
 from allsplits.exact.question import Options, own_rows
-from allsplits.exact.ties import distinct_rows, legendre_rules
+from allsplits.exact.ties import chosen_rows, distinct_rows, legendre_rules
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
+#: Chances to be right that what is left of one is not precise enough for.
+_FAINT = 1e-12
 #: What a long run is told.
 CHEAPER = "fewer neighbours or fewer samples"
 
@@ -115,62 +116,78 @@ class MajorityVote:
         def score(rows: Rows, tied: bool, out: Floats, start: int, stop: int) -> None:
             beaten = new_beaten(self.n_classes, losing)
             if tied:
-                work = new_tied_work(self.n_classes, len(losing.columns.ks), losing.k_most + 1)
+                work = new_tied_work(self.n_classes, losing.weights, losing.table.shape[1])
                 right_tied(rows, start, stop, losing, beaten, work, out)
             else:
                 right_untied(rows, start, stop, losing, beaten, out)
 
         rows = class_rows(order, codes, numbers)
-        return self._run(order, rows, n_threads, len(self.prefixes.ks), score)
+        found = self._run(order, rows, n_threads, len(self.prefixes.ks), score)
+        faint = np.flatnonzero(found[:, 0] < _FAINT)
+        if found.shape[1] == 1 and len(faint):
+            # Small chances again, added up from wins: the hardest samples can be told apart.
+            few = chosen_rows(rows, faint)
+            every = self._run(order, few, n_threads, self.n_classes, self._score_every)
+            found[faint, 0] = every[np.arange(len(faint)), few.own]
+        return found
 
     def every_class(self, order: NeighborOrder, codes: Codes, n_threads: int) -> Floats:
         """P(each class is predicted) for the only column, shape (rows, classes).
 
         The rows' own classes play no part, so they may be samples that are not in `codes`.
         """
+        rows = query_rows(order, codes)
+        return self._run(order, rows, n_threads, self.n_classes, self._score_every)
+
+    def _score_every(self, rows: Rows, tied: bool, out: Floats, start: int, stop: int) -> None:
         rule = Rule(True, self.options.average, self.options.share)
-        ways = Ways(self.table.values, self.quadrature)
-        votes = Votes(rule, self.prefixes.columns, ways)
+        votes = Votes(rule, self.prefixes.columns, Ways(self.table.values, self.quadrature))
+        weights = self._weights if tied else None
+        met, work, tied_work = work_space(self.n_classes, votes, weights)
+        if tied:
+            score_tied(rows, start, stop, votes, met, work, tied_work, out)
+        else:
+            score_untied(rows, start, stop, votes, met, work, out)
 
-        def score(rows: Rows, tied: bool, out: Floats, start: int, stop: int) -> None:
-            met, work, tied_work = work_space(self.n_classes, votes, tied)
-            if tied:
-                score_tied(rows, start, stop, votes, met, work, tied_work, out)
-            else:
-                score_untied(rows, start, stop, votes, met, work, out)
-
-        return self._run(order, query_rows(order, codes), n_threads, self.n_classes, score)
+    @cached_property
+    def _weights(self) -> Floats:
+        """m_j / T[j, k] of each prefix and column."""
+        masses, below = self.prefixes.masses.T, self.table.values[:, self.prefixes.ks]
+        return np.divide(masses, below, out=np.zeros(masses.shape), where=masses > 0)
 
     @cached_property
     def _losing(self) -> Losing:
         """What the kernels of the own class need to know."""
         prefixes, share, table = self.prefixes, self.options.share, self.table.values
-        k_most, active = int(prefixes.ks.max()), prefixes.masses.T > 0
-        weights = np.divide(
-            prefixes.masses.T, table[:, prefixes.ks], out=np.zeros(active.shape), where=active
-        )
+        k_most = int(prefixes.ks.max())
         kept = np.zeros((prefixes.depth + 2, len(prefixes.ks)))
         kept[:-1] = np.cumsum(prefixes.masses.T[::-1], axis=0)[::-1]
         doubts = log_doubts(prefixes.depth, k_most, prefixes.least_share)
-        starts, nodes = self._lines(k_most)
+        starts, nodes = self._nodes(k_most)
         return Losing(
-            prefixes.columns, share, self.quadrature, k_most,
-            np.pad(table, ((0, 0), (0, LANES - 1))), self.table.theta,
-            doubts, np.count_nonzero(doubts >= DOUBT, axis=1), starts, nodes, weights, kept,
+            prefixes.columns, share, self.quadrature, table, self.table.theta, doubts,
+             np.count_nonzero(doubts >= DOUBT, axis=1), starts, nodes, self._weights, kept,
         )  # fmt: skip
 
-    def _lines(self, k_most: int) -> tuple[NDArray[np.int64], Quadrature]:
-        """Where the nodes of v = 0, 1, … votes begin, and all of them; one if ties go to one."""
-        sizes = np.zeros(k_most // 2 + 1, np.int64)
-        for v in range(1, len(sizes)):
-            # No more rivals than these can be tied with v of k votes.
-            tied = min(self.n_classes - 1, k_most // v - 1)
-            sizes[v] = tied // 2 + 1 if self.options.share else 1
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        if not self.options.share:
-            return starts, Quadrature(np.ones(starts[-1]), np.ones(starts[-1]))
-        both = (np.concatenate([rule[n, :n] for n in sizes]) for rule in self.quadrature)
-        return starts, Quadrature(*both)
+    def _nodes(self, k_most: int) -> tuple[NDArray[np.int64], Quadrature]:
+        """starts[r, v] of the nodes for v votes against r rivals, and all of them.
+
+        A single one where ties are not shared.
+        """
+        votes = np.arange(1, k_most // 2 + 1)
+        if not self.options.share or k_most == 1:
+            starts = np.concatenate([[0, 0], votes])[None]
+            return starts, Quadrature(np.ones(len(votes)), np.ones(len(votes)))
+        rivals = np.arange(min(self.n_classes, k_most))[:, None]
+        # No more than k/v - 1 rivals can be tied with v of k votes.
+        sizes = np.minimum(rivals, k_most // votes - 1) // 2 + 1
+        ends = np.cumsum(sizes.ravel()).reshape(sizes.shape)
+        firsts = ends[:, -1:] - sizes.sum(axis=1, keepdims=True)
+        starts = np.concatenate([firsts, firsts, ends], axis=1)
+        nodes, weights = (
+            np.concatenate([rule[n, :n] for n in sizes.ravel()]) for rule in self.quadrature
+        )
+        return starts, Quadrature(nodes, weights)
 
     def _run(
         self,
