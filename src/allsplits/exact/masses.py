@@ -128,7 +128,7 @@ def _least_share(law: Any) -> float:
     """The share of the candidates that the smallest training set has."""
     if isinstance(law, BernoulliLaw):
         return float(law.q)
-    return min(component.train for component in law.components) / law.n_candidates
+    return float(min(component.train for component in law.components) / law.n_candidates)
 
 
 def mixed_masses(column: Column) -> tuple[int, Floats]:

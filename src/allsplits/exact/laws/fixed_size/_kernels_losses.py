@@ -83,14 +83,18 @@ class Beaten(NamedTuple):
         The classes; those that are present are the rivals, the most frequent first.
     place : array of shape (classes,)
         Where a rival is among those that are present.
+    nodes, first_line : array of shape (votes / 2 + 1,) and one more
+        Where the nodes for v own votes begin, and their lines.
     lines : array of shape (nodes, votes + 1)
-        Coefficients of L_v at each node of the row.
+        Coefficients of L_v at each node.
     poly, temp, lost : array of shape (votes + 1,)
         A product of rivals, the next one, and what is lost for each k.
     """
 
     met: Met
     place: Integers
+    nodes: Integers
+    first_line: Integers
     lines: Floats
     poly: Floats
     temp: Floats
@@ -101,7 +105,7 @@ class Front(NamedTuple):
     """Where a walk is.
 
     The own class and its items, items of all rivals, how many rivals there are, the most votes with
-    which the own class may lose, and how many rivals the row has in all, if ties are shared.
+    which the own class may lose.
     """
 
     own: int
@@ -109,7 +113,6 @@ class Front(NamedTuple):
     rest: int
     n_rivals: int
     v_open: int
-    n_tied: int
 
 
 def new_beaten(n_classes: int, losing: Losing) -> Beaten:
@@ -117,7 +120,11 @@ def new_beaten(n_classes: int, losing: Losing) -> Beaten:
     size = losing.table.shape[1]
     counts = np.empty((4, n_classes), np.int64)
     lines = aligned_space(int(np.ptp(losing.starts, axis=1).max()), size)
-    return Beaten(Met(*counts[:3]), counts[3], lines, *(aligned_space(size) for _ in range(3)))
+    n_votes = losing.starts.shape[1] - 1
+    return Beaten(
+        Met(*counts[:3]), counts[3], np.empty(n_votes, np.int64),
+        np.empty(n_votes + 1, np.int64), lines, *(aligned_space(size) for _ in range(3)),
+    )  # fmt: skip
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -207,20 +214,20 @@ def _count_rival(e, n_rivals, met, place):
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _meet_rival(e, front, losing, beaten):
     """An item of the rival e comes; returns the new front."""
-    own, n_own, rest, n_rivals, v_open, n_tied = front
+    own, n_own, rest, n_rivals, v_open = front
     lines, theta, k_most = beaten.lines, losing.theta, losing.table.shape[1] - 1
-    starts = losing.starts[n_tied]
+    first_line = beaten.first_line
     reach = min(beaten.met.prefix[e] + (losing.share or e < own), k_most // 2)
     for v in range(v_open + 1, reach + 1):
-        for x in range(starts[v] - starts[0], starts[v + 1] - starts[0]):
+        for x in range(first_line[v], first_line[v + 1]):
             for m in range(k_most + 1):
                 lines[x, m] = 0.0
     v_open = max(v_open, reach)
     for v in range(max(1, losing.fewest[n_own]), v_open + 1):
         # Fewer of the rivals' items are not drawn, and fewer do not beat v votes.
         first, last = max(v, losing.fewest[rest + 1]), min(rest + 1, k_most - v)
-        for x in range(starts[v], starts[v + 1]):
-            line = lines[x - starts[0]]
+        for x in range(first_line[v], first_line[v + 1]):
+            line = lines[x]
             before = line[first - 1]
             for m in range(first, last + 1):
                 now = line[m]
@@ -228,17 +235,17 @@ def _meet_rival(e, front, losing, beaten):
                 before = now
             line[first - 1] = 0.0
             if v <= reach:
-                y = losing.nodes.nodes[x]
+                y = losing.nodes.nodes[beaten.nodes[v] + x - first_line[v]]
                 _add_overtaken(e, v, y, (first, last), front, losing, beaten, line)
     n_rivals = _count_rival(e, n_rivals, beaten.met, beaten.place)
-    return Front(own, n_own, rest + 1, n_rivals, v_open, n_tied)
+    return Front(own, n_own, rest + 1, n_rivals, v_open)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _add_losses(j, front, losing, beaten, out):
     """out[column] += mass of the prefix of length j · P(own class loses)."""
     table, lost, columns = losing.table, beaten.lost, losing.columns
-    starts = losing.starts[front.n_tied]
+    first_line = beaten.first_line
     n_own, rest, v_open = front.n_own, front.rest, front.v_open
     k_low, k_high, least = columns.k_low[j], columns.k_high[j], losing.fewest[n_own]
     if k_high == 0 or least > v_open:
@@ -250,9 +257,9 @@ def _add_losses(j, front, losing, beaten, out):
             lost[k] = table[n_own, 0] * table[rest, k]
     for v in range(max(1, least), min(v_open, n_own) + 1):
         first = max(k_low, v + max(v, losing.fewest[rest]))
-        for x in range(starts[v], starts[v + 1]):
-            factor = table[n_own, v] * losing.nodes.weights[x]
-            line = beaten.lines[x - starts[0], first - v :]
+        for x in range(first_line[v], first_line[v + 1]):
+            weight = losing.nodes.weights[beaten.nodes[v] + x - first_line[v]]
+            factor, line = table[n_own, v] * weight, beaten.lines[x, first - v :]
             add_shifted(factor, line, lost, first, min(k_high, v + rest) + 1 - first)
     for c in range(len(columns.ks)):
         if losing.weights[j, c] > 0.0:
@@ -260,27 +267,38 @@ def _add_losses(j, front, losing, beaten, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _start_row(rows, i, losing, met):
-    """Nothing is met yet; with shared ties it is known how many rivals will be."""
+def _start_row(rows, i, losing, beaten):
+    """Nothing is met yet, but who may be tied with v votes is known: rivals with v items."""
+    own, met, nodes, first_line = rows.own[i], beaten.met, beaten.nodes, beaten.first_line
     # np.zeros takes half a second to compile.
     for c in range(len(met.prefix)):
         met.prefix[c], met.group[c] = 0, 0
-    zero, n_tied, start = np.int64(0), np.int64(0), rows.indptr[i]
+    for v in range(len(nodes)):
+        nodes[v] = 0
     if losing.share:
-        for e in range(start, start + losing.columns.masses.shape[1] - 1):
-            n_tied += met.group[rows.labels[e]] == 0 and rows.labels[e] != rows.own[i]
-            met.group[rows.labels[e]] = 1
-        for e in range(start, start + losing.columns.masses.shape[1] - 1):
+        start, depth = rows.indptr[i], losing.columns.masses.shape[1] - 1
+        for e in range(start, start + depth):
+            c = rows.labels[e]
+            met.group[c] += c != own
+            if c != own and met.group[c] < len(nodes):
+                nodes[met.group[c]] += 1
+        for e in range(start, start + depth):
             met.group[rows.labels[e]] = 0
-        n_tied = min(n_tied, len(losing.starts) - 1)
-    return Front(np.int64(rows.own[i]), zero, zero, zero, zero, n_tied)
+    line = np.int64(0)
+    for v in range(len(nodes)):
+        able = min(nodes[v], len(losing.starts) - 1)
+        nodes[v], first_line[v] = losing.starts[able, v], line
+        line += losing.starts[able, v + 1] - losing.starts[able, v]
+    first_line[len(nodes)] = line
+    zero = np.int64(0)
+    return Front(np.int64(own), zero, zero, zero, zero)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _meet_own(front):
     """An item of the own class comes."""
-    own, n_own, rest, n_rivals, v_open, n_tied = front
-    return Front(own, n_own + 1, rest, n_rivals, v_open, n_tied)
+    own, n_own, rest, n_rivals, v_open = front
+    return Front(own, n_own + 1, rest, n_rivals, v_open)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -295,7 +313,7 @@ def right_untied(rows, start, stop, losing, beaten, out):
     """P(right) of each row for each column; ties play no part."""
     depth = losing.columns.masses.shape[1] - 1
     for i in range(start, stop):
-        front = _start_row(rows, i, losing, beaten.met)
+        front = _start_row(rows, i, losing, beaten)
         first = depth + 1
         for j in range(1, depth + 1):
             c = rows.labels[rows.indptr[i] + j - 1]
@@ -335,14 +353,14 @@ def right_tied(rows, start, stop, losing, beaten, tied_work, out):
     depth = losing.columns.masses.shape[1] - 1
     labels, met = rows.labels, beaten.met
     for i in range(start, stop):
-        front = _start_row(rows, i, losing, met)
+        front = _start_row(rows, i, losing, beaten)
         first = depth + 1
         position = rows.indptr[i]
         s = np.int64(0)
         while s < depth:
             end = group_end(rows.tied, position, rows.indptr[i + 1], True)
             mixed, g_own, n_rivals = _meet_group(labels, position, end, front, beaten)
-            front = Front(front.own, front.n_own, front.rest, n_rivals, front.v_open, front.n_tied)
+            front = Front(front.own, front.n_own, front.rest, n_rivals, front.v_open)
             if g_own > 0:
                 first = min(first, s + 1)
             if mixed and first <= depth:

@@ -137,13 +137,15 @@ def _meet(labels, position, end, met, n_present):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
-def _add_prefix(j, met, n_present, votes, work, out):
-    """Add what the prefix of length j is worth to the classes in the only column."""
+def _add_prefix(own, j, met, n_present, votes, work, out):
+    """Add what the prefix of length j is worth to the classes in the only column, or to one."""
     rule, columns, ways = votes
     k, wins = columns.ks[0], work.wins
     k_range = columns.k_low[j], columns.k_high[j]
     for e in range(n_present):
         target = met.present[e]
+        if not rule.every_class and target != own:
+            continue
         n_rivals = gather_rivals(target, met, n_present, work.rivals)
         if n_rivals == 0:
             for k in range(k_range[0], k_range[1] + 1):
@@ -175,7 +177,7 @@ def start_row(met):
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def score_untied(rows, start, stop, votes, met, work, out):
-    """P(each class) of each row for the only column; ties play no part."""
+    """P(each class) of each row for the only column, or P(own class); ties play no part."""
     k_high = votes.columns.k_high
     for i in range(start, stop):
         start_row(met)
@@ -187,7 +189,7 @@ def score_untied(rows, start, stop, votes, met, work, out):
                 n_present += 1
             met.prefix[c] += 1
             if k_high[j] > 0:
-                _add_prefix(j, met, n_present, votes, work, out[i])
+                _add_prefix(rows.own[i], j, met, n_present, votes, work, out[i])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
@@ -200,6 +202,7 @@ def score_tied(rows, start, stop, votes, met, work, tied_work, out):
     depth = columns.masses.shape[1] - 1
     labels, k_high, prefix, group = rows.labels, columns.k_high, met.prefix, met.group
     for i in range(start, stop):
+        own = rows.own[i]
         start_row(met)
         n_present = np.int64(0)
         position = rows.indptr[i]
@@ -209,7 +212,7 @@ def score_tied(rows, start, stop, votes, met, work, tied_work, out):
             g = end - position
             n_present, mixed = _meet(labels, position, end, met, n_present)
             if mixed:
-                add_mixed_group((s, g, n_present), met, votes, tied_work, out[i])
+                add_mixed_group(own, (s, g, n_present), met, votes, tied_work, out[i])
             for e in range(position, end):
                 group[labels[e]] = 0
                 if mixed:
@@ -218,6 +221,6 @@ def score_tied(rows, start, stop, votes, met, work, tied_work, out):
                 if not mixed:
                     prefix[labels[position]] += 1
                 if k_high[j] > 0:
-                    _add_prefix(j, met, n_present, votes, work, out[i])
+                    _add_prefix(own, j, met, n_present, votes, work, out[i])
             s += g
             position = end

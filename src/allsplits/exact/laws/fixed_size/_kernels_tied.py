@@ -71,6 +71,7 @@ class _Ending(NamedTuple):
 def new_tied_work(n_classes: int, weights: Floats, size: int) -> TiedWork:
     """Scratch for votes of fewer than `size`, of prefixes with these weights."""
     n_columns = weights.shape[1]
+    poly, temp, sums = aligned_space(3, size * size)
     return TiedWork(
         weights,
         new_rivals(n_classes),
@@ -80,7 +81,7 @@ def new_tied_work(n_classes: int, weights: Floats, size: int) -> TiedWork:
         aligned_space(n_columns),
         aligned_space(size),
         aligned_space(size),
-        Pairs(*(aligned_space(size * size) for _ in range(3)), size),
+        Pairs(poly, temp, sums, size),
     )
 
 
@@ -246,8 +247,8 @@ def _weigh_votes(s, g, k_max, columns, table, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def add_mixed_group(place, met, votes, work, out):
-    """Add the prefixes that end inside a tie group to the classes in the only column.
+def add_mixed_group(own, place, met, votes, work, out):
+    """Add the prefixes that end inside a tie group to the classes in the only column, or to one.
 
     `place` is how many items are before it, how many it has, and how many classes were met.
     """
@@ -258,6 +259,8 @@ def add_mixed_group(place, met, votes, work, out):
         return
     for e in range(n_present):
         target = met.present[e]
+        if not rule.every_class and target != own:
+            continue
         n_rivals = gather_rivals(target, met, n_present, work.rivals)
         for d in range(n_rivals):
             work.sums[d] = work.rivals.items[d] + work.rivals.tied[d]

@@ -127,7 +127,9 @@ class MajorityVote:
         if found.shape[1] == 1 and len(faint):
             # Small chances again, added up from wins: the hardest samples can be told apart.
             few = chosen_rows(rows, faint)
-            every = self._run(order, few, n_threads, self.n_classes, self._score_every)
+            every = self._run(
+                order, few, n_threads, self.n_classes, partial(self._score_wins, False)
+            )
             found[faint, 0] = every[np.arange(len(faint)), few.own]
         return found
 
@@ -137,10 +139,13 @@ class MajorityVote:
         The rows' own classes play no part, so they may be samples that are not in `codes`.
         """
         rows = query_rows(order, codes)
-        return self._run(order, rows, n_threads, self.n_classes, self._score_every)
+        score = partial(self._score_wins, True)
+        return self._run(order, rows, n_threads, self.n_classes, score)
 
-    def _score_every(self, rows: Rows, tied: bool, out: Floats, start: int, stop: int) -> None:
-        rule = Rule(True, self.options.average, self.options.share)
+    def _score_wins(
+        self, every_class: bool, rows: Rows, tied: bool, out: Floats, start: int, stop: int
+    ) -> None:
+        rule = Rule(every_class, self.options.average, self.options.share)
         votes = Votes(rule, self.prefixes.columns, Ways(self.table.values, self.quadrature))
         weights = self._weights if tied else None
         met, work, tied_work = work_space(self.n_classes, votes, weights)

@@ -67,7 +67,7 @@ def test_every_class_of_untied_and_tied_neighbours(neighbours, share, win, k, ti
     row = neighbours if tied else untied(neighbours)
     vote = MajorityVote(prefixes(row.n, [k]), 3, options(share))
     out = np.zeros((1, 3))
-    vote._score_every(neighbours.rows, tied, out, 0, 1)
+    vote._score_wins(True, neighbours.rows, tied, out, 0, 1)
     close(out[0], [win_of(row, k, win, c) for c in range(3)])
 
 
