@@ -44,17 +44,19 @@ docs: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
-# A release: sdist and wheel in dist/, all tests against the wheel in an environment without the
-# source, the main tests with the lowest versions that pyproject.toml allows.
+# A release: sdist and wheels in dist/, all tests against the wheel for this Python (its name is the first)
+# in an environment without the source, the main tests with the lowest versions that pyproject.toml allows.
 dist: package
 	rm -rf build/clean
-	$(MAKE) VENV=build/clean INSTALL="$$(echo dist/*.whl)" wheel-is-there test
+	$(MAKE) VENV=build/clean INSTALL="$$(ls dist/*.whl | head -n 1)" wheel-is-there test
 	$(MAKE) lowest-versions lowest
 
-# Sdist, the wheel that is built from it, and a check of what is in them and what they say.
+# Sdist, the wheel that is built from it, with kernels compiled for this Python and platform, the wheel
+# for all others, and a check of what is in them and what they say.
 package: build/tools/.ready
 	rm -rf dist
 	$(TOOLS)/python -m build --outdir dist .
+	ALLSPLITS_COMPILE=0 $(TOOLS)/python -m build --wheel --outdir dist .
 	$(TOOLS)/twine check --strict dist/*
 	$(TOOLS)/python .ci/check_package.py
 
@@ -66,7 +68,7 @@ lowest-versions: build/tools/.ready
 	rm -rf $(LOWEST)
 	$(TOOLS)/uv venv --quiet --python 3.11 $(LOWEST)
 	$(TOOLS)/uv pip install --quiet --python $(LOWEST) --resolution lowest-direct -r pyproject.toml --extra test
-	$(TOOLS)/uv pip install --quiet --python $(LOWEST) --no-deps dist/*.whl
+	$(TOOLS)/uv pip install --quiet --python $(LOWEST) --no-deps dist/*-py3-none-any.whl
 	$(TOOLS)/uv pip list --python $(LOWEST)
 
 # The environment has the wheel, and tests that start in this folder import it from there.

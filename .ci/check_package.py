@@ -1,10 +1,12 @@
 """What is in dist/, and what it says about itself; `make package` runs this after the build.
 
-The wheel has the package, file by file as in src/, its metadata and its licence, and nothing else:
-no tests, no studies. The sdist has what is needed to test and to build again.
+A wheel has the package, file by file as in src/, its metadata and its licence, and nothing else: no
+tests, no studies. The one for this Python has compiled kernels as well, the one for all has none.
+The sdist has what is needed to test and to build again.
 """
 
 import ast
+import re
 import sys
 import tarfile
 import tomllib
@@ -13,12 +15,16 @@ from email.message import Message
 from email.parser import Parser
 from pathlib import Path
 
+from packaging.tags import sys_tags
+
 ROOT = Path(__file__).parents[1]
 METADATA = {"METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE"}
 IN_SDIST = (
     "pyproject.toml", "LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "SECURITY.md",
-    "Makefile", "tests/conftest.py", "docs/math.md", "studies/README.md",
+    "Makefile", "compiling/first_calls.py", "tests/conftest.py", "docs/math.md",
+    "studies/README.md",
 )  # fmt: skip
+COMPILED = re.compile(r"allsplits/_compiled/[^/]+\.nbc")
 
 
 def version() -> str:
@@ -38,11 +44,14 @@ def source_files() -> set[str]:
     return {path.relative_to(source).as_posix() for path in kept if path.suffix not in compiled}
 
 
-def wrong_in_wheel(wheel: zipfile.ZipFile) -> list[str]:
+def wrong_in_wheel(wheel: zipfile.ZipFile, *, compiled: bool) -> list[str]:
     """What the wheel lacks, has too much, or says wrongly."""
     about = f"allsplits-{version()}.dist-info/"
     wanted = source_files() | {about + name for name in METADATA}
     there = set(wheel.namelist())
+    if compiled:
+        kernels = {name for name in there if COMPILED.fullmatch(name)}
+        wanted |= kernels or {"compiled kernels"}
     wrong = [f"the wheel lacks {name}" for name in sorted(wanted - there)]
     wrong += [f"the wheel should not have {name}" for name in sorted(there - wanted)]
     if wrong:
@@ -80,12 +89,16 @@ def main() -> None:
     """Check dist/; what is wrong is printed, and the exit code is 1."""
     name = f"allsplits-{version()}"
     dist = ROOT / "dist"
-    wanted = {f"{name}-py3-none-any.whl", f"{name}.tar.gz"}
+    for_all = f"{name}-py3-none-any.whl"
+    for_this = f"{name}-{next(sys_tags()).interpreter}-*.whl"
+    wheels = [*dist.glob(for_this), *dist.glob(for_all)]
     there = {path.name for path in dist.iterdir()} - {".gitignore"}
-    if there != wanted:
-        raise SystemExit(f"dist/ has {sorted(there)}, not {sorted(wanted)}")
-    with zipfile.ZipFile(dist / f"{name}-py3-none-any.whl") as wheel:
-        wrong = wrong_in_wheel(wheel)
+    if len(wheels) != 2 or there != {f"{name}.tar.gz", *(wheel.name for wheel in wheels)}:
+        raise SystemExit(f"dist/ has {sorted(there)}, not {for_this}, {for_all} and {name}.tar.gz")
+    wrong = []
+    for path in wheels:
+        with zipfile.ZipFile(path) as wheel:
+            wrong += wrong_in_wheel(wheel, compiled=path.name != for_all)
     with tarfile.open(dist / f"{name}.tar.gz") as sdist:
         files = set(sdist.getnames())
     wrong += [f"the sdist lacks {file}" for file in IN_SDIST if f"{name}/{file}" not in files]

@@ -28,8 +28,17 @@ def noisy(n: int, rng: np.random.Generator) -> Data:
 
 
 def moons(n: int, rng: np.random.Generator) -> Data:
+    """Evenly spaced along their arcs: no independent draws."""
     first = int(np.clip(rng.binomial(n, 0.5), 1, n - 1))
     return make_moons((first, n - first), noise=0.3, random_state=int(rng.integers(2**31)))
+
+
+def independent_moons(n: int, rng: np.random.Generator) -> Data:
+    """The same arcs and noise, each sample drawn on its own."""
+    y, angle = rng.integers(2, size=n), rng.uniform(0, np.pi, size=n)
+    arcs = np.column_stack([np.cos(angle), np.sin(angle)])
+    X = np.where(y[:, None] == 0, arcs, np.array([1.0, 0.5]) - arcs)
+    return X + 0.3 * rng.normal(size=X.shape), y
 
 
 def whole_numbers(n: int, rng: np.random.Generator) -> Data:
@@ -41,9 +50,9 @@ def whole_numbers(n: int, rng: np.random.Generator) -> Data:
 @cache
 def digits() -> Data:
     with np.load(Path(os.environ["ALLSPLITS_DATA"]) / "mnist_70000.npz") as every:
-        X, y = every["X"].reshape(70000, -1), every["y"]
+        X, y = every["X"], every["y"]
     some = np.isin(y, (4, 9))
-    return X[some].astype(np.float64), (y[some] == 9).astype(int)
+    return X[some].reshape(some.sum(), -1).astype(np.float64), (y[some] == 9).astype(int)
 
 
 def handwritten(n: int, rng: np.random.Generator) -> Data:
@@ -76,6 +85,7 @@ KINDS: dict[str, Draw] = {
     "whole numbers": whole_numbers,
     "MNIST, 4 or 9": handwritten,
     "regression, heavy tails": heavy_tails,
+    "independent moons": independent_moons,
 }
 
 

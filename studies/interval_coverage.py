@@ -27,11 +27,12 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 from _interval_data import KINDS, is_regression
-from _interval_draws import RUNS, SHARES, Drawn, read
+from _interval_draws import CHOSEN_ON, JUDGED_FROM, RUNS, SHARES, Drawn, read
 from _interval_page import (
-    CHOSEN_ON,
     CONFIDENCE,
     CUTS,
+    INDEPENDENT_MOONS,
+    MOONS,
     SMALL_RUNS,
     SMALL_SHARE,
     Cell,
@@ -53,46 +54,57 @@ IDEAL = 2 * norm.ppf(0.5 + CONFIDENCE / 2)
 SMALL = (("two classes", "40 dimensions"), (60, 100), (1, 5))
 
 
-class Rule(NamedTuple):
-    """How an interval is made of its variances."""
-
-    variance: Callable[[Squares, Squares, float], Variance]
-    #: Whether a score of errors has the interval of a scale with one end.
-    one_end: bool = True
+#: An interval's variance, from both kinds of squares, what is counted twice, and neighbourhoods.
+Rule = Callable[[Squares, Squares, float, float], Variance]
+#: Degrees of freedom, from the variance and the same.
+Freedom = Callable[[float, Squares, Squares, float], float]
 
 
 def by(method: str) -> Rule:
-    return Rule(lambda safe, tight, twice: variance_by(method, safe, tight, twice))
+    return lambda safe, tight, twice, places: variance_by(method, safe, tight, twice, places)
 
 
-def taken_off(share: float, floor: float = 1.0, *, one_end: bool = True) -> Rule:
-    """Another share of what is counted twice, another lower end in units of the sample scores."""
-
-    def variance(safe: Squares, tight: Squares, twice: float) -> Variance:
-        return Variance(max(safe.squares - share * twice, floor * tight.squares), safe.freedom)
-
-    return Rule(variance, one_end)
+def of_jackknife(value: float, safe: Squares, tight: Squares, places: float) -> float:
+    return safe.freedom
 
 
-def fewer_degrees(safe: Squares, tight: Squares, twice: float) -> Variance:
-    """All taken off, and as many degrees of freedom less."""
-    variance = max(safe.squares - twice, tight.squares)
-    left = min(1.0, variance / safe.squares) if safe.squares else 1.0
-    return Variance(variance, max(2.0, safe.freedom * left))
+def of_fewer(value: float, safe: Squares, tight: Squares, places: float) -> float:
+    return min(safe.freedom, tight.freedom)
+
+
+def of_places(value: float, safe: Squares, tight: Squares, places: float) -> float:
+    """Those of the jackknife, and four for each neighbourhood."""
+    return max(2.0, 1 / (1 / safe.freedom + 1 / (4 * places)))
+
+
+def of_parts(value: float, safe: Squares, tight: Squares, places: float) -> float:
+    """Sample scores have theirs, the rest has one for each neighbourhood."""
+    part = tight.squares / value if value else 1.0
+    return max(2.0, 1 / (part / tight.freedom + (1 - part) / places))
+
+
+def taken_off(share: float, freedom: Freedom, floor: float = 1.0) -> Rule:
+    """A share of what is counted twice, and a lower end in units of the sample scores."""
+
+    def variance(safe: Squares, tight: Squares, twice: float, places: float) -> Variance:
+        value = max(safe.squares - share * twice, floor * tight.squares)
+        return Variance(value, freedom(value, safe, tight, places))
+
+    return variance
 
 
 #: What was tried, in words.
 RULES = {
-    "all of it, errors ± a reach": taken_off(1.0, one_end=False),
-    "all of it": taken_off(1.0),
-    "all of it, no less than half of the sample scores": taken_off(1.0, 0.5),
-    "all of it, fewer degrees of freedom": Rule(fewer_degrees),
-    "nine tenths": taken_off(0.9),
-    "nine tenths, no less than half of the sample scores": taken_off(0.9, 0.5),
-    "eight tenths": taken_off(0.8),
-    "seven tenths": taken_off(0.7),
-    "half": taken_off(0.5),
-    "nothing: the jackknife": taken_off(0.0, 0.0),
+    "nothing: the jackknife": taken_off(0.0, of_jackknife, 0.0),
+    "half": taken_off(0.5, of_jackknife),
+    "eight tenths": taken_off(0.8, of_jackknife),
+    "nine tenths": taken_off(0.9, of_jackknife),
+    "all of it": taken_off(1.0, of_jackknife),
+    "nine tenths; fewer of both degrees": taken_off(0.9, of_fewer),
+    "nine tenths; jackknife's and 4 m/k": taken_off(0.9, of_places),
+    "eight tenths; parts and m/k": taken_off(0.8, of_parts),
+    "nine tenths; parts and m/k": taken_off(0.9, of_parts),
+    "all of it; parts and m/k": taken_off(1.0, of_parts),
 }
 
 
@@ -102,15 +114,19 @@ class Column(NamedTuple):
     kind: str
     n: int
     values: np.ndarray
+    places: float
     safe: list[Squares]
     tight: list[Squares]
     twice: np.ndarray
     of_gap: bool
 
     @classmethod
-    def of(cls, kind: str, n: int, drawn: Drawn, c: int, *, of_gap: bool) -> Column:
+    def of(cls, kind: str, n: int, share: float, drawn: Drawn, c: int, *, of_gap: bool) -> Column:
         """The c-th k, or its difference to the next one."""
         end = "_of_gap" if of_gap else ""
+        k, next_k = drawn.ks[c], drawn.ks[(c + 1) % len(drawn.ks)]
+        train = FixedSize(share).resolve(n).smallest_training_set
+        places = train / max(k, next_k) if of_gap else train / k
         part = {
             name: getattr(drawn, name + end)[:, c].astype(float)
             for name in ("jackknife", "jackknife4", "sample_scores", "sample_scores4")
@@ -121,7 +137,8 @@ class Column(NamedTuple):
             for name in ("jackknife", "sample_scores")
         )
         twice = getattr(drawn, "counted_twice" + end)[:, c].astype(float)
-        return cls(kind, n, drawn.scores[:, c] - following, safe, tight, twice, of_gap)
+        values = drawn.scores[:, c] - following
+        return cls(kind, n, values, places, safe, tight, twice, of_gap)
 
     def judge(self, rule: Rule, runs: np.ndarray) -> Judged:
         """The share of intervals that hold the truth, and their mean width over the ideal."""
@@ -131,14 +148,12 @@ class Column(NamedTuple):
         return Judged(float(covers), float(np.mean(ends[:, 1] - ends[:, 0]) / ideal), len(runs))
 
     def _ends(self, rule: Rule, run: int) -> tuple[float, float]:
-        variance = rule.variance(self.safe[run], self.tight[run], self.twice[run])
+        variance = rule(self.safe[run], self.tight[run], self.twice[run], self.places)
         one_unit = 0.0 if is_regression(self.kind) else 1 / self.n**2
         scoring = "neg_mean_squared_error" if one_unit == 0 else "accuracy"
         if self.of_gap:
             # Not less than one sample for either side.
             variance = variance._replace(value=max(variance.value, 2 * one_unit))
-            scoring = ""
-        elif one_unit == 0 and not rule.one_end:
             scoring = ""
         return interval_ends(
             self.values[run], variance, CONFIDENCE, scoring=scoring, n_units=self.n,
@@ -146,25 +161,40 @@ class Column(NamedTuple):
         )  # fmt: skip
 
 
+def read_all(folder: Path) -> dict[tuple[str, int, float], Drawn]:
+    """By kind, n and share; all of one n have the same number of data sets to be judged by."""
+    found = {where: read(*where, folder) for where in product(KINDS, RUNS, SHARES)}
+    ends = {n: min(_end(drawn, n) for where, drawn in found.items() if where[1] == n) for n in RUNS}
+    return {where: drawn.before(ends[where[1]]) for where, drawn in found.items()}
+
+
+def _end(drawn: Drawn, n: int) -> int:
+    """The first number of a data set that is missing."""
+    missing = np.setdiff1d(np.arange(JUDGED_FROM[n], RUNS[n]), drawn.runs)
+    return int(missing[0]) if len(missing) else RUNS[n]
+
+
 def measure(kind: str, n: int, share: float, drawn: Drawn) -> list[Cell]:
-    """The cells of all k, from the data sets that had no part in the choice."""
-    runs = np.flatnonzero(drawn.runs >= CHOSEN_ON.get(n, 0))
+    """The cells of all k, from the data sets that judge."""
+    runs = np.flatnonzero(drawn.runs >= JUDGED_FROM[n])
     cells = []
     for c, k in enumerate(drawn.ks.tolist()):
-        score, gap = (Column.of(kind, n, drawn, c, of_gap=of_gap) for of_gap in (False, True))
+        score, gap = (
+            Column.of(kind, n, share, drawn, c, of_gap=of_gap) for of_gap in (False, True)
+        )
         judged = {method: score.judge(by(method), runs) for method in METHODS}
         cells.append(Cell(kind, n, k, share, judged, gap.judge(by("combined"), runs)))
     return cells
 
 
-def try_out(kind: str, n: int, drawn: Drawn) -> list[dict[str, Tried]]:
-    """All rules, on the data sets of the choice."""
-    runs = np.flatnonzero(drawn.runs < CHOSEN_ON.get(n, 0))
-    if not len(runs):
+def try_out(kind: str, n: int, share: float, drawn: Drawn) -> list[dict[str, Tried]]:
+    """All rules, on the data sets of the choice, in which moons of either kind have no part."""
+    if kind in (MOONS, INDEPENDENT_MOONS):
         return []
+    runs = np.flatnonzero(drawn.runs < CHOSEN_ON[n])
     found = []
     for c in range(len(drawn.ks)):
-        both = [Column.of(kind, n, drawn, c, of_gap=of_gap) for of_gap in (False, True)]
+        both = [Column.of(kind, n, share, drawn, c, of_gap=of_gap) for of_gap in (False, True)]
         found.append(
             {name: Tried(*(one.judge(rule, runs) for one in both)) for name, rule in RULES.items()}
         )
@@ -211,19 +241,14 @@ def draw_figure(cells: list[Cell]) -> plt.Figure:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
-    cells, tried, missing = [], [], []
-    for kind, n, share in product(KINDS, RUNS, SHARES):
-        drawn = read(kind, n, share, folder)
-        if drawn is None or drawn.runs[-1] < CHOSEN_ON.get(n, 0):
-            missing.append((kind, n, share))
-            continue
+    cells, tried = [], []
+    for (kind, n, share), drawn in read_all(Path(sys.argv[1])).items():
         cells += measure(kind, n, share, drawn)
-        tried += try_out(kind, n, drawn)
+        tried += try_out(kind, n, share, drawn)
     cells.sort(key=lambda c: (list(KINDS).index(c.kind), c.n, c.k, c.share))
     small = [measure_small(*one) for one in product(*SMALL)]
     save_figure(draw_figure(cells), "interval_coverage")
-    write_page("interval_coverage", page(cells, tried, small, missing))
+    write_page("interval_coverage", page(cells, tried, small))
 
 
 if __name__ == "__main__":

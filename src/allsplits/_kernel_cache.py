@@ -2,8 +2,9 @@
 
 numba keeps them beside the sources or in the user's cache folder, gives up with an error where
 neither can be written, and trusts whatever it finds there. Kernels of this package are kept by a
-`KernelCache` instead, which differs in five ways:
+`KernelCache` instead, which differs in six ways:
 
+- what came compiled with the installation is used where it fits (`_kernel_files`);
 - without a place beside the sources and in the home there is a folder in the temporary directory
   that only its user can open, and failing that no cache at all: the kernels work all the same;
 - a folder that somebody else could have filled is never read: its files are code that would be run;
@@ -16,7 +17,6 @@ Importing this module before a file of kernels is enough; functions of other pac
 own cache.
 """
 
-import hashlib
 import os
 import stat
 import tempfile
@@ -27,8 +27,8 @@ from typing import Any
 from numba.core import caching, dispatcher
 
 import allsplits._compile_notice  # noqa: F401 - kernels that are not kept yet are compiled
+from allsplits._kernel_files import KernelFiles, ShippingCache, kernel_stamp, load_shipped
 
-_PACKAGE = Path(__file__).parent
 _dispatchers: Any = dispatcher.Dispatcher
 _enable_caching = _dispatchers.enable_caching
 
@@ -57,15 +57,6 @@ def _keeps_its_entries(state: os.stat_result, trusted: set[int]) -> bool:
     """Whether others can neither rename nor remove what is in a folder (a link: redirect it)."""
     for_all = state.st_mode & stat.S_IWOTH and not stat.S_ISLNK(state.st_mode)
     return state.st_uid in trusted and not (for_all and not state.st_mode & stat.S_ISVTX)
-
-
-@lru_cache
-def kernel_stamp() -> bytes:
-    """What all compiled code depends on: the contents of every file of kernels."""
-    contents = hashlib.sha256()
-    for file in sorted(_PACKAGE.rglob("*kernel*.py")):
-        contents.update(hashlib.sha256(file.read_bytes()).digest())
-    return contents.digest()
 
 
 class _HomeLocator(caching.UserWideCacheLocator):  # type: ignore[misc]
@@ -121,35 +112,6 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
     ]
 
 
-class _KernelFiles(caching.IndexDataCacheFile):  # type: ignore[misc]
-    """The files of one kernel: whatever cannot be read is not there."""
-
-    def _load_index(self) -> dict[Any, str]:
-        try:
-            return dict(super()._load_index())
-        except Exception:  # a damaged pickle may raise anything
-            return {}
-
-    def load(self, key: Any) -> Any:
-        """What was saved under the key, or None."""
-        try:
-            saved, data = super().load(key) or (None, None)
-            return data if saved == key else None
-        except Exception:  # as above
-            return None
-
-    def save(self, key: Any, data: Any) -> None:
-        """Save with the key, under a name that depends on the key alone.
-
-        numba counts the files: of two processes that compile different types at the same time, one
-        would then load the code of the other.
-        """
-        number = int.from_bytes(hashlib.sha256(str(key).encode()).digest()[:6])
-        name = self._data_name(number)
-        self._save_data(name, (key, data))
-        self._save_index({**self._load_index(), key: name})
-
-
 class KernelCache(caching.FunctionCache):  # type: ignore[misc]
     """The compiled code of one kernel on the disk: a help where it works, never an error."""
 
@@ -158,10 +120,13 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
     def __init__(self, py_func: Any) -> None:
         super().__init__(py_func)
         stamp = self._impl.locator.get_source_stamp(), kernel_stamp()
-        self._cache_file = _KernelFiles(self._cache_path, self._impl.filename_base, stamp)
+        self._cache_file = KernelFiles(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled code for these types, or None."""
+        found = load_shipped(self._py_func, sig, target_context)
+        if found is not None:
+            return found
         try:
             return super().load_overload(sig, target_context)
         except Exception:  # whole files of another make: as if they were not there
@@ -175,6 +140,17 @@ class KernelCache(caching.FunctionCache):  # type: ignore[misc]
             self.disable()
 
 
+class _NowhereToKeep(caching.NullCache):  # type: ignore[misc]
+    """Nothing is kept; what came with the installation is there all the same."""
+
+    def __init__(self, py_func: Any) -> None:
+        self._py_func = py_func
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled code that came with the installation, or None."""
+        return load_shipped(self._py_func, sig, target_context)
+
+
 def _enable_kernel_caching(kernel: Any) -> None:
     """What `cache=True` does: our cache for our kernels, numba's for all others."""
     if not str(kernel.py_func.__module__).startswith("allsplits."):
@@ -183,7 +159,16 @@ def _enable_kernel_caching(kernel: Any) -> None:
     try:
         kernel._cache = KernelCache(kernel.py_func)
     except (OSError, RuntimeError):  # numba: "no locator available"
-        kernel._cache = caching.NullCache()
+        kernel._cache = _NowhereToKeep(kernel.py_func)
 
 
 _dispatchers.enable_caching = _enable_kernel_caching
+
+
+def ship_kernels(folder: Path) -> None:
+    """Have all kernels that are imported from now on written there when they are compiled."""
+
+    def ship(kernel: Any) -> None:
+        kernel._cache = ShippingCache(kernel.py_func, folder)
+
+    _dispatchers.enable_caching = ship

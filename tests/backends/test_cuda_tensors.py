@@ -18,6 +18,7 @@ if not torch.cuda.is_available():
     pytest.skip("needs a GPU", allow_module_level=True)
 
 from allsplits.orders.proposers.torch import TorchSearch  # noqa: E402
+from allsplits.orders.proposers.torch_fused import FusedLists  # noqa: E402
 from allsplits.orders.proposers.torch_products import Level  # noqa: E402
 
 GIB = 1 << 30
@@ -225,11 +226,12 @@ def test_smaller_blocks_or_a_clear_error_where_memory_runs_out(memory_limit, mon
 
     monkeypatch.setattr(Level, "candidates", watched)
     monkeypatch.setattr(TorchSearch, "ahead", 1)
-    # Fewer rows than lists are made for.
-    points, _ = clusters(32_000, 16, 5)
+    monkeypatch.setattr(FusedLists, "fit", lambda *_: False)
+    # So many that scores need more than what comes after them.
+    points, _ = clusters(120_000, 16, 5)
     expected = allsplits.order_neighbors(points, depth=200)
     outcomes = []
-    for megabytes in (1024, 512, 320, 256, 224, 192, 160, 128, 96, 64, 8):
+    for megabytes in (2048, 1024, 512, 384, 256, 192, 96, 8):
         asked.clear()
         memory_limit(megabytes << 20)
         try:

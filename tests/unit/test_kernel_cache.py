@@ -2,16 +2,25 @@
 
 import ctypes
 import os
+import re
 import shutil
 import stat
 import subprocess
 import sys
 from pathlib import Path
 
+import llvmlite
+import numba
 import pytest
+from numba import types
+from numba.core.codegen import JITCPUCodegen
+from numba.core.registry import cpu_target
 
 import allsplits
-from allsplits._kernel_cache import _KernelFiles, only_ours_to_write
+from allsplits import _kernel_files
+from allsplits._kernel_cache import only_ours_to_write
+from allsplits._kernel_files import KernelFiles, load_shipped, shipped_target
+from allsplits.orders.kernels import mirror_rows
 
 SOURCE = Path(allsplits.__file__).parent
 #: Compiles one small kernel and says where its code is kept and whether it was there.
@@ -28,6 +37,16 @@ print(out[0, 1] == out[1, 0], hits, mirror_rows.stats.cache_path, sep=";")
 """
 #: Not even the administrator can make a folder there.
 NO_HOME = "/proc/nobody"
+#: Compiles the same kernel for shipping.
+SHIP = f"""
+import sys
+from pathlib import Path
+from allsplits._kernel_cache import ship_kernels
+ship_kernels(Path(sys.argv[1]))
+{PROGRAM}
+"""
+#: What shipped code uses and a processor may lack.
+FEATURES = [name for name in shipped_target()["NUMBA_CPU_FEATURES"].split(",") if name]
 _PR_CAPBSET_DROP = 24
 _OVERRIDES = range(4)  # of owners, permissions to write and to read, and both
 
@@ -43,7 +62,7 @@ def bound_by_permissions():
 def installed(tmp_path):
     """The package where its user cannot write, and a temporary directory for all."""
     package = tmp_path / "site" / "allsplits"
-    shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(SOURCE, package, ignore=shutil.ignore_patterns("__pycache__", "_compiled"))
     _take_write_permission(package)
     (tmp_path / "tmp").mkdir()
     (tmp_path / "tmp").chmod(0o1777)
@@ -58,15 +77,15 @@ def _take_write_permission(package):
         path.chmod(0o555 if path.is_dir() else 0o444)
 
 
-def start(place, **variables):
+def start(place, *command, **variables):
     """Run the kernel in a process of its own."""
     environment = {
         "PATH": os.environ["PATH"], "PYTHONPATH": str(place / "site"),
         "TMPDIR": str(place / "tmp"), "PYTHONDONTWRITEBYTECODE": "1", **variables,
     }  # fmt: skip
     return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM], env=environment, stdout=subprocess.PIPE, text=True,
-        stderr=subprocess.PIPE, cwd="/", preexec_fn=bound_by_permissions,
+        [sys.executable, "-c", *(command or [PROGRAM])], env=environment, cwd="/", text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=bound_by_permissions,
     )  # fmt: skip
 
 
@@ -143,22 +162,21 @@ def test_a_full_disk(installed):
 
 def test_truncated_files_are_written_anew(installed):
     _, where = use(installed, HOME=NO_HOME)
-    for ending in ("nbi", "nbc"):
-        (file,) = Path(where).glob(f"*mirror_rows*.{ending}")
-        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-        assert use(installed, HOME=NO_HOME) == (0, where)
+    (file,) = Path(where).glob("*mirror_rows*.nbc")
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    assert use(installed, HOME=NO_HOME) == (0, where)
     assert use(installed, HOME=NO_HOME) == (1, where)
 
 
-@pytest.mark.parametrize("ending", ["nbi", "nbc"])
-@pytest.mark.parametrize("damage", [b"", b"\0" * 5000, b"\x80\x05K\x01.", "half"])
-def test_damaged_files_are_as_good_as_none(ending, damage, tmp_path):
-    files = _KernelFiles(str(tmp_path), "kernel", "stamp")
+@pytest.mark.parametrize("damage", [b"", b"\0" * 5000, b"\x80\x05K\x01.", "half", "one byte"])
+def test_damaged_files_are_as_good_as_none(damage, tmp_path):
+    files = KernelFiles(str(tmp_path), "kernel", "stamp")
     files.save("int", "code for int")
     assert files.load("int") == "code for int"
-    (file,) = tmp_path.glob(f"*.{ending}")
+    (file,) = tmp_path.iterdir()
     whole = file.read_bytes()
-    file.write_bytes(whole[: len(whole) // 2] if damage == "half" else damage)
+    one_byte = whole.replace(b"code for int", b"code for ant")
+    file.write_bytes({"half": whole[: len(whole) // 2], "one byte": one_byte}.get(damage, damage))
     assert files.load("int") is None
     files.save("int", "new code")
     assert files.load("int") == "new code"
@@ -181,15 +199,32 @@ def test_several_processes_at_once(installed):
 
 
 def test_two_writers_never_exchange_their_code(tmp_path):
-    """Both have read the index before either writes: the later index may forget, not confuse."""
-    first, second = (_KernelFiles(str(tmp_path), "kernel", "stamp") for _ in range(2))
-    second._load_index = dict  # it read the index when there was none
+    first, second = (KernelFiles(str(tmp_path), "kernel", "stamp") for _ in range(2))
     first.save("int", "code for int")
     second.save("float", "code for float")
-    first._save_data(first._data_name(1), ("int", "code for int"))  # numba's own first name
-    found = _KernelFiles(str(tmp_path), "kernel", "stamp")
-    assert found.load("float") == "code for float"
-    assert found.load("int") in (None, "code for int")
+    assert [first.load("float"), second.load("int")] == ["code for float", "code for int"]
+    # even if two keys had the same name
+    first._path = second._path = lambda key: tmp_path / "one"
+    first.save("int", "code for int")
+    assert (first.load("int"), second.load("float")) == ("code for int", None)
+
+
+def test_code_of_another_make_is_not_unpickled(tmp_path, monkeypatch):
+    files = KernelFiles(str(tmp_path), "kernel", "stamp")
+    files.save("int", "code for int")
+    monkeypatch.setattr("pickle.loads", lambda *_: pytest.fail("unpickled"))
+    assert KernelFiles(str(tmp_path), "kernel", "another stamp").load("int") is None
+
+
+def test_flushing_removes_the_files_of_this_kernel(tmp_path):
+    files = KernelFiles(str(tmp_path), "kernel", "stamp")
+    other = KernelFiles(str(tmp_path), "another", "stamp")
+    for kept in (files, other):
+        kept.save("int", "code for int")
+        kept.save("float", "code for float")
+    files.flush()
+    assert [files.load("int"), files.load("float")] == [None, None]
+    assert [other.load("int"), other.load("float")] == ["code for int", "code for float"]
 
 
 def test_every_kernel_has_this_cache_whichever_is_imported_first():
@@ -237,3 +272,107 @@ def test_whose_folders_are_read(tmp_path):
         # where all may write, only a sticky folder keeps its entries
         assert only_ours_to_write(inside) is (mode == 0o1777)
     assert not only_ours_to_write(tmp_path / "absent")
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A folder with the kernel as it is shipped, compiled from this source."""
+    folder = tmp_path_factory.mktemp("compiled")
+    command = [sys.executable, "-c", SHIP, str(folder)]
+    subprocess.run(command, env={**os.environ, **shipped_target()}, check=True, cwd="/")
+    return folder
+
+
+def test_shipped_kernels_need_no_place_of_their_own(installed, compiled):
+    """Nothing is compiled, nothing is written; nor is there a need for a place to write."""
+    package = installed / "site" / "allsplits"
+    package.chmod(0o755)
+    shutil.copytree(compiled, package / "_compiled")
+    _take_write_permission(package)
+    processes = [start(installed, HOME=NO_HOME) for _ in range(2)]
+    assert {finish(process)[0] for process in processes} == {1}
+    assert not list((installed / "tmp").rglob("*.nbc"))
+    # as on an old processor
+    assert use(installed, HOME=NO_HOME, NUMBA_CPU_NAME="generic")[0] == (0 if FEATURES else 1)
+    nowhere = {"HOME": NO_HOME, "NUMBA_CACHE_LOCATOR_CLASSES": "ZipCacheLocator"}
+    assert use(installed, **nowhere) == (1, "None")
+
+
+@pytest.fixture
+def is_found(compiled, tmp_path, monkeypatch):
+    """Whether the shipped kernel is found, by this process."""
+    folder = shutil.copytree(compiled, tmp_path / "compiled")
+    monkeypatch.setattr(_kernel_files, "_FOLDER", folder)
+    table = types.Array(types.float64, 2, "C")
+    context = cpu_target.target_context
+
+    def found():
+        _kernel_files.kernel_stamp.cache_clear()
+        code = load_shipped(mirror_rows.py_func, (types.int64, types.int64, table), context)
+        return code is not None
+
+    assert found()
+    yield found
+    monkeypatch.undo()
+    _kernel_files.kernel_stamp.cache_clear()
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_shipped_kernels_are_not_for_processors_that_lack_something(feature, is_found, monkeypatch):
+    triple, name, features = cpu_target.target_context.codegen().magic_tuple()
+    lacking = features.replace(f"{feature},", f"-{feature[1:]},")
+    assert lacking != features
+    monkeypatch.setattr(JITCPUCodegen, "magic_tuple", lambda _: (triple, name, lacking))
+    assert not is_found()
+
+
+def test_shipped_kernels_of_another_platform_are_not_used(is_found, monkeypatch):
+    _, name, features = cpu_target.target_context.codegen().magic_tuple()
+    triple = "x86_64-another-system"
+    monkeypatch.setattr(JITCPUCodegen, "magic_tuple", lambda _: (triple, name, features))
+    assert not is_found()
+
+
+def test_shipped_kernels_of_another_make_are_not_used(is_found, installed, monkeypatch):
+    for package in (numba, llvmlite):
+        with monkeypatch.context() as now:
+            now.setattr(package, "__version__", "9.9")
+            assert not is_found()
+    with monkeypatch.context() as now:
+        now.setattr(_kernel_files, "EXTENSION_SUFFIXES", [".cpython-399.so"])
+        assert not is_found()
+    assert is_found()
+    package = installed / "site" / "allsplits"
+    monkeypatch.setattr(_kernel_files, "_PACKAGE", package)
+    assert is_found()
+    other = package / "exact" / "_kernels_draws.py"
+    other.chmod(0o644)
+    other.write_text(other.read_text() + "\n# changed\n")
+    assert not is_found()
+
+
+def test_damaged_shipped_kernels_are_as_good_as_none(is_found):
+    (file,) = _kernel_files._FOLDER.glob("*mirror_rows*")
+    whole = file.read_bytes()
+    middle = len(whole) // 2
+    one_bit = bytes([whole[middle] ^ 1])
+    for damaged in (b"", whole[:middle], whole[:middle] + one_bit + whole[middle + 1 :]):
+        file.write_bytes(damaged)
+        assert not is_found()
+    file.unlink()
+    assert not is_found()
+    file.mkdir()  # it cannot be read
+    assert not is_found()
+
+
+def test_code_for_this_processor_alone_is_not_shipped(installed, tmp_path):
+    process = start(installed, SHIP, str(tmp_path))
+    assert "cannot be shipped" in process.communicate(timeout=300)[1]
+    assert process.returncode != 0
+
+
+def test_kernels_depend_on_files_of_kernels_alone():
+    """Else a change elsewhere would leave code that was compiled before it."""
+    for file in SOURCE.rglob("*kernels*.py"):
+        imported = re.findall(r"^(?:from|import) (allsplits\S*)", file.read_text(), re.MULTILINE)
+        assert all("kernel" in name for name in imported), (file, imported)

@@ -2,7 +2,8 @@
 
 import allsplits._kernel_cache  # noqa: F401 - before any file of kernels
 from allsplits.exact.answer import Answer, ScoresWithout
-from allsplits.exact.ballots import ONLY_WINNERS, Ballots, BallotWants, log_shares
+from allsplits.exact.ballots import ONLY_WINNERS, Ballots, log_shares
+from allsplits.exact.kernel_types import BallotWants
 from allsplits.exact.masses import Column
 from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.pairs.result import GivenSplit, SplitSpread

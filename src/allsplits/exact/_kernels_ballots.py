@@ -19,8 +19,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from allsplits.exact._kernels_around import LANES, add_wins_by_votes
-from allsplits.exact.ballots import Places
-from allsplits.exact.kernel_types import EveryWinWork, Quadrature, aligned_space
+from allsplits.exact.kernel_types import EveryWinWork, Places, Quadrature, aligned_space
 
 Floats = NDArray[np.float64]
 

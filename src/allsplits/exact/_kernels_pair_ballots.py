@@ -12,8 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from allsplits.exact._kernels_ballots import add_winner_votes
-from allsplits.exact.ballots import Places
-from allsplits.exact.kernel_types import Quadrature
+from allsplits.exact.kernel_types import Places, Quadrature
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.answer import Answer, FromFractions, FromRows, RowFractions, Solver
-from allsplits.exact.ballots import Ballots, Places, Values, certain_record
+from allsplits.exact.ballots import Ballots, Values, certain_record
+from allsplits.exact.kernel_types import Places
 from allsplits.exact.question import Question
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import NeighborOrder

@@ -14,79 +14,17 @@ that have as many votes the first is ahead (`label_ties="first"`), or all orders
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from allsplits.exact.kernel_types import BallotWants, Places
+
 Values = NDArray[Any]
-
-
-class BallotWants(NamedTuple):
-    """What is asked of the votes, besides who wins them.
-
-    Attributes
-    ----------
-    own : bool
-        The chance of each number of votes of the own class.
-    confidence : bool
-        The chance of each number of votes of the winner, and that it is right with them.
-    squares : bool
-        The expected sum of the squares of all classes' votes.
-    tops : int
-        Whether the own class is among the 1, 2, …, `tops` most voted.
-    logs : tuple of float or None
-        The smoothings of logs of shares, which follow from `own` where the number of votes is
-        fixed.
-    """
-
-    own: bool = False
-    confidence: bool = False
-    squares: bool = False
-    tops: int = 0
-    logs: tuple[float | None, ...] = ()
-
-    def __or__(self, other: "BallotWants") -> "BallotWants":
-        """What either of them asks for."""
-        return BallotWants(
-            self.own or other.own, self.confidence or other.confidence,
-            self.squares or other.squares, max(self.tops, other.tops),
-            tuple(dict.fromkeys(self.logs + other.logs)),
-        )  # fmt: skip
-
 
 #: Who wins, and nothing else.
 ONLY_WINNERS = BallotWants()
-
-
-class Places(NamedTuple):
-    """Where in a record what begins; -1 where it is not asked for. The wins of classes are first.
-
-    `k` is the number of votes, `n_tops` the largest K, `width` the length of a record. The place of
-    K = 1 stays empty: that is who wins.
-    """
-
-    n_classes: int
-    k: int
-    own: int
-    confident: int
-    hits: int
-    squares: int
-    tops: int
-    n_tops: int
-    width: int
-
-    @classmethod
-    def of(cls, wants: BallotWants, n_classes: int, k: int) -> "Places":
-        """One after the other."""
-        place, starts = n_classes, list[int]()
-        sizes = ((wants.own, k + 1), (wants.confidence, k + 1), (wants.confidence, k + 1),
-                 (wants.squares, 1), (wants.tops, wants.tops))  # fmt: skip
-        for wanted, size in sizes:
-            starts.append(place if wanted else -1)
-            place += int(size) if wanted else 0
-        own, confident, hits, squares, tops = starts
-        return cls(n_classes, k, own, confident, hits, squares, tops, wants.tops, place)
 
 
 @dataclass(frozen=True, eq=False)

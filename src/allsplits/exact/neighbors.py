@@ -26,6 +26,7 @@ from allsplits.orders import (
 )
 from allsplits.orders.backends import choose_backend
 from allsplits.orders.protocol import Block, DevicePart, Part, whole_order
+from allsplits.orders.unchanged import Unchanged
 
 #: Bytes of orders that are kept for further questions (1 GiB: all neighbours of 9,000 samples).
 MOST_KEPT = 1 << 30
@@ -53,6 +54,7 @@ class Neighbors:
         self._most = MOST_KEPT
         self._kept: list[NeighborOrder] = []
         self._depth = 0
+        self._unchanged = Unchanged("X"), Unchanged("X_test")
 
     def __getstate__(self) -> dict[str, Any]:
         """Orders that are kept stay behind: who loads a result can search again."""
@@ -150,6 +152,8 @@ class Neighbors:
         return deeper if self._fits(deeper) else depth
 
     def _search(self, depth: int, part: Part) -> Iterator[Block]:
+        for points, unchanged in zip((self.X, self.queries), self._unchanged, strict=True):
+            unchanged.check(points)
         if self.queries is not None:
             reference = Reference(self.X, self.metric, thread_count(self._n_jobs))
             return reference.parts_of(self.queries, depth, part)

@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits.exact.ballots import ONLY_WINNERS, BallotWants, Places
+from allsplits.exact.ballots import ONLY_WINNERS
+from allsplits.exact.kernel_types import BallotWants, Places
 from allsplits.exact.masses import Column
 from allsplits.exact.retrieval.scores import RetrievalScore
 from allsplits.exact.weighted.weights import VoteWeights

@@ -53,7 +53,7 @@ def _moves_of_law(task: Task, columns: list[Column], keep: bool) -> list[Moves]:
     return [
         SampleScores.of(
             float(answer.scores[c]), answer.sample_scores[:, c], answer.sample_weight,
-            y=task.asked.y, law=column.law, scoring=scoring.name,
+            y=task.asked.y, law=column.law, k=column.k, scoring=scoring.name,
         ).moves(without, c)
         for c, column in enumerate(columns)
     ]  # fmt: skip
@@ -64,5 +64,5 @@ def _moves_of_votes(task: Task, column: Column) -> Moves:
     [[found]] = score_columns(task, [column], [task.scoring])
     return SampleScores.of(
         found.score, found.sample_scores, found.sample_weight, y=task.y, law=column.law,
-        scoring=task.scoring.name,
+        k=column.k, scoring=task.scoring.name,
     ).moves(None)  # fmt: skip

@@ -288,7 +288,7 @@ class Evaluation(ManyScores):
     def _moves(self, without: ScoresWithout | None) -> Moves:
         found = SampleScores.of(
             self.score, self.sample_scores, self.sample_weight, y=self.y, law=self.law,
-            scoring=self.scoring,
+            k=self.n_neighbors, scoring=self.scoring,
         )  # fmt: skip
         return found.moves(without)
 

@@ -1,7 +1,7 @@
 """The honest interval: what another data set from the same source might have given.
 
-The variance is that of `_variance`. Few samples may make up most of it (a rare class), so the
-quantile is Student's with Satterthwaite's degrees of freedom.
+The variance is that of `_variance`. Few samples may make up most of it (a rare class), and large
+neighbourhoods are few, so the quantile is Student's with the degrees of freedom found there.
 
 A score between 0 and 1 gets Wilson's interval, with as many independent draws as its variance
 stands for; but the variance is not taken to be less than that of one sample, or of independent

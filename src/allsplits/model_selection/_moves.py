@@ -40,6 +40,8 @@ class Moves(NamedTuple):
         "samples", "groups" or "test samples".
     weights : ndarray of shape (units,)
         What each unit counts in a score from 0 to 1; all 0 for a score without such a scale.
+    neighborhoods : float
+        Sets of k neighbours that a training set has, but not more than there are units.
     least_variance : float
         Of a difference: the variance is not less. 0 for a score.
     counted_twice : float
@@ -53,6 +55,7 @@ class Moves(NamedTuple):
     sample_scores: Floats
     unit: str
     weights: Floats
+    neighborhoods: float
     least_variance: float = 0.0
     counted_twice: float = 0.0
     changes: Together | None = None
@@ -69,6 +72,7 @@ class Moves(NamedTuple):
             self.sample_scores - other.sample_scores,
             self.unit,
             self.weights,
+            min(self.neighborhoods, other.neighborhoods),
             2 * self.one_unit,
             self._counted_twice_in_difference(other),
         )
@@ -101,8 +105,9 @@ class Moves(NamedTuple):
         """Variance and degrees of freedom by a method, or by sample scores if there is no other."""
         jackknife = None if self.jackknife is None else self._squares(self.jackknife)
         found = variance_by(
-            method, jackknife, self._squares(self.sample_scores), self.counted_twice
-        )
+            method, jackknife, self._squares(self.sample_scores), self.counted_twice,
+            self.neighborhoods,
+        )  # fmt: skip
         return found._replace(value=max(found.value, self.least_variance))
 
     def _squares(self, moves: Floats) -> Squares:
@@ -173,6 +178,8 @@ class SampleScores(NamedTuple):
         Whether the score is from 0 to 1.
     outside : bool
         Whether the questions are a fixed test set.
+    neighborhoods : float
+        Sets of k neighbours that a training set has.
     """
 
     score: float
@@ -181,11 +188,12 @@ class SampleScores(NamedTuple):
     y: NDArray[Any] | None
     groups: NDArray[Any] | None
     has_scale: bool
-    outside: bool = False
+    outside: bool
+    neighborhoods: float
 
     @classmethod
     def of(
-        cls, score: float, scores: Floats, weight: Floats, *, y: NDArray[Any], law: Law,
+        cls, score: float, scores: Floats, weight: Floats, *, y: NDArray[Any], law: Law, k: int,
         scoring: str,
     ) -> SampleScores:  # fmt: skip
         """As the law and the score demand."""
@@ -193,22 +201,24 @@ class SampleScores(NamedTuple):
         groups = None if law.outside else getattr(law, "groups", None)
         has_scale = bool(np.isfinite(score_limits(scoring)[0]))
         labels = y if classes_count_equally else None
-        return cls(score, scores, weight, labels, groups, has_scale, law.outside)
+        neighborhoods = law.smallest_training_set / k
+        return cls(score, scores, weight, labels, groups, has_scale, law.outside, neighborhoods)
 
     def moves(self, without: ScoresWithout | None, column: int = 0) -> Moves:
         """What each unit moves the score by, from the scores without each unit."""
-        deviations = self._deviations()
+        deviations = self._by_unit(self._deviations())
+        n = len(deviations)
         found = Moves(
             None if without is None else jackknife_moves(without.scores[:, column]),
-            self._by_unit(deviations),
+            deviations,
             self._unit,
             # Of a score without a scale from 0 to 1 nothing is known beforehand.
             self._by_unit(self.weight if self.has_scale else np.zeros_like(self.weight)),
+            min(self.neighborhoods, n),
         )
         changes = None if without is None else without.changes
         if changes is None:
             return found
-        n = len(found.sample_scores)
         twice = (n - 1) / n * float(changes.squares[column])
         if changes.values is None or changes.scopes is None:
             return found._replace(counted_twice=twice)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ from allsplits.exact import (
     solver_for,
 )
 from allsplits.exceptions import InvalidInputError, UnsupportedError
+from allsplits.model_selection._asking import check_neighbors, question_of
 from allsplits.model_selection._ballot_scores import score_ballots
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._error_parts import ErrorParts, parts_of
@@ -57,8 +58,6 @@ from allsplits.orders import DevicePoints, NeighborOrder, read_points
 from allsplits.splits import (
     BernoulliLaw,
     ClassCounts,
-    CountsLaw,
-    EpisodeLaw,
     FixedSize,
     Law,
     Samples,
@@ -440,7 +439,7 @@ class Task:
             sizes = read_shots(train_sizes, voters, np.bincount(self.samples.codes), held_out)
             laws: list[Law] = [self.resolve(ClassCounts(size)) for size in sizes]
         else:
-            self._check_neighbors(k, self.resolve(FixedSize(most)))
+            check_neighbors(k, self.resolve(FixedSize(most)), self.scoring)
             sizes = read_sizes(train_sizes, voters, n, most)
             laws = [self.resolve(FixedSize(size)) for size in sizes]
         columns, parameter = [Column(k, law) for law in laws], "shots" if stratify else "train_size"
@@ -464,7 +463,7 @@ class Task:
 
     def fitting(self, ks: list[int]) -> list[int]:
         """Those candidates for k that some training set is not too small for, with a warning."""
-        self._check_neighbors(min(ks), self.law)
+        check_neighbors(min(ks), self.law, self.scoring)
         what = f"the size of the smallest training set ({self.law})"
         return keep_fitting("n_neighbors", ks, self.law.smallest_training_set, what)
 
@@ -498,60 +497,9 @@ class Task:
                 f"'neg_mean_squared_error'; got the score {self.scoring.name!r}"
             )
 
-    def _check_neighbors(self, k: int, law: Law) -> None:
-        """Raise if some training set has fewer than k voters (recall@R looks at what is there)."""
-        most = law.smallest_training_set
-        if self.scoring.retrieval is not None:
-            if self.scoring.retrieval.has_cut and k > most:
-                raise InvalidInputError(
-                    f"ranks (the k of {self.scoring.retrieval.name}) must be at most {most}, the "
-                    f"size of the smallest gallery ({law}); got {k}"
-                )
-        elif k > most and self.scoring.rank is None:
-            raise InvalidInputError(
-                f"n_neighbors must be at most {most}, the size of the smallest training set "
-                f"({law}); got {k}"
-            )
-
     def ask(self, columns: list[Column], *, want_samples: bool = False) -> Question:
         """The question for these columns (k, law)."""
-        for column in columns:
-            self._check_neighbors(column.k, column.law)
-            if self.settings.class_means:
-                _check_one_shot(column.law)
-        regression, samples = self.settings.regression, self.samples
-        vote: Literal["majority", "ranked", "mean", "weighted", "weighted mean", "retrieval"]
-        if self.scoring.retrieval is not None:
-            vote = "retrieval"
-        elif self.scoring.rank is not None:
-            vote = "ranked"
-            columns = [_within_reach(column) for column in columns]
-        elif self.settings.weights is None:
-            vote = "mean" if regression else "majority"
-        else:
-            vote = "weighted mean" if regression else "weighted"
-        codes, targets = samples.codes, self.y
-        n_classes = 0 if samples.classes is None else len(samples.classes)
-        if self.test_set is not None and regression:
-            targets = np.append(targets, self.test_set.y)
-            if codes is not None:
-                # Questions from outside are in no stratum, and are never asked for theirs.
-                codes = np.append(codes, np.zeros(len(self.test_set.y), dtype=codes.dtype))
-        elif self.test_set is not None and self.test_set.classes is not None:
-            codes, n_classes = self.test_set.codes, len(self.test_set.classes)
-        return Question(
-            codes=np.empty(0, dtype=np.int32) if codes is None else codes,
-            n_classes=n_classes,
-            targets=targets if regression else np.empty(0),
-            vote=vote,
-            columns=columns,
-            balanced=self.scoring.name == "balanced_accuracy",
-            want_samples=want_samples,
-            options=self.options,
-            exclusion=self.exclusion,
-            weights=self.settings.weights,
-            retrieval=self.scoring.retrieval,
-        )
+        return question_of(self, columns, want_samples=want_samples)
 
     def curve(
         self, parameter: str, values: Sequence[float], answer: Answer, columns: list[Column]
@@ -577,30 +525,5 @@ class Task:
         return "recall" if self.scoring.retrieval is None else self.scoring.retrieval.name
 
 
-def _check_one_shot(law: Law) -> None:
-    """Raise if a training set may have more than one sample of a class: its mean is none."""
-    if isinstance(law, CountsLaw):
-        one_each = all(max(component.train) == 1 for component in law.components)
-    else:
-        one_each = isinstance(law, EpisodeLaw) and law.k_shot == 1
-    if not one_each:
-        raise UnsupportedError(
-            "cv must draw one training sample of each class for a NearestCentroid, "
-            "ClassCounts(1) or Episodes(n_way, 1), where the mean of a class is that sample and "
-            "the answer that of KNeighborsClassifier(1); of means of several no closed form is "
-            f"known; got {law}"
-        )
-
-
 def _one_plain_score(scoring: Any, *, regression: bool) -> tuple[Scoring, ...]:
     return (plain_score(scoring, regression=regression),)
-
-
-def _within_reach(column: Column) -> Column:
-    """The column for a rank that some training set has: beyond that nothing is left to look at."""
-    law = column.law
-    if law.kind == "independent draws":
-        # Here R is a condition on the training set, so a larger one asks something else.
-        return column
-    copies = law.kind == "draws with replacement"
-    return Column(min(column.k, law.n_samples if copies else law.n_candidates), law)

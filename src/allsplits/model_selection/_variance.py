@@ -32,6 +32,14 @@ variance of each single score. All of the sum would leave a variance that is rig
 samples are many; of few it is noisy, and an interval that is now too wide, now too narrow covers
 too seldom. What two neighbours do together in many rows is still counted twice.
 
+How well the variance itself is known differs as well. The part that the sample scores have, V_S of
+V, is known from single samples, with Satterthwaite's degrees of freedom (fewer where few samples
+make up most of it, as in a rare class). The rest is what samples do as neighbours. Those of one
+place do it together, and a training set of m samples has but m/k sets of k neighbours. The degrees
+of freedom ν are the mean of both in the harmonic sense,
+
+    1/ν = V_S/V · 1/ν_S + (1 - V_S/V) · k/m.
+
 Scores, differences and standings have this one rule. How often it covers, and what else was tried,
 is in studies/interval_coverage.md.
 """
@@ -85,12 +93,21 @@ _EVEN = 1e-12
 
 
 def variance_by(
-    method: str, jackknife: Squares | None, sample_scores: Squares, counted_twice: float
-) -> Variance:
+    method: str, jackknife: Squares | None, sample_scores: Squares, counted_twice: float,
+    neighborhoods: float,
+) -> Variance:  # fmt: skip
     """Variance and degrees of freedom by a method; by sample scores if there is no jackknife."""
     if jackknife is None or method == "sample scores":
         return Variance(sample_scores.squares, sample_scores.freedom)
-    value = jackknife.squares
-    if method == "combined":
-        value = max(value - _TAKEN_OFF * counted_twice, sample_scores.squares)
-    return Variance(value, jackknife.freedom)
+    if method == "jackknife":
+        return Variance(jackknife.squares, jackknife.freedom)
+    value = max(jackknife.squares - _TAKEN_OFF * counted_twice, sample_scores.squares)
+    return Variance(value, _freedom(value, sample_scores, neighborhoods))
+
+
+def _freedom(value: float, sample_scores: Squares, neighborhoods: float) -> float:
+    """Of a variance that the sample scores have a part of, and neighbours the rest."""
+    if value == 0:
+        return sample_scores.freedom
+    part = sample_scores.squares / value
+    return max(2.0, 1 / (part / sample_scores.freedom + (1 - part) / neighborhoods))

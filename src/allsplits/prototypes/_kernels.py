@@ -10,7 +10,7 @@ new search for the samples that had it among their two nearest, about O(n d) as 
 import numpy as np
 from numba import njit
 
-from allsplits.orders import TIE_TOLERANCE
+from allsplits.orders.kernel_types import TIE_TOLERANCE
 
 #: Samples whose distances to a new prototype are computed together: they fit the nearest cache.
 _BLOCK = 512

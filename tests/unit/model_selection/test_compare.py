@@ -128,10 +128,23 @@ def test_the_frame_of_two_has_one_row_for_each_sample(three, twenty):
 # ------------------------------------------------------------------ many
 
 
-def by_hand(evaluations, confidence, n_draws=1_000_000):
+def freedom_by_hand(one, two):
+    """Those of the sample scores and of the larger votes, as each has a part in the variance."""
+    n = len(one.y)
+    moves = one.paired_moves().less(two.paired_moves())
+    differences = one.sample_scores - two.sample_scores
+    square, fourth = (np.sum(((differences - differences.mean()) / n) ** p) for p in (2, 4))
+    part = square / max(square, np.sum(moves.jackknife**2) - 0.9 * moves.counted_twice)
+    of_scores = 2 * square**2 / (fourth - square**2 / n)
+    neighborhoods = one.law.smallest_training_set / max(one.n_neighbors, two.n_neighbors)
+    return max(2, 1 / (part / of_scores + (1 - part) / neighborhoods))
+
+
+def by_hand(evaluations, confidence, more=0.0, n_draws=1_000_000):
     """Multiple comparisons with the best, from the formulas, by plain random draws.
 
-    Returns the ends of all intervals, and who is tied for first.
+    With so much `more` than the normal quantile. Returns the ends of all intervals, and who is tied
+    for first.
     """
     m, n = len(evaluations), len(evaluations[0].y)
     scores = np.array([one.score for one in evaluations])
@@ -149,11 +162,11 @@ def by_hand(evaluations, confidence, n_draws=1_000_000):
             [covariance[i, i] + covariance[j, j] - 2 * covariance[i, j] for j in others]
         )
         largest = np.max((drawn[:, others] - drawn[:, [i]]) / apart, axis=1)
-        level = norm.cdf(np.quantile(largest, confidence))
+        level = norm.cdf(np.quantile(largest, confidence) + more)
         for j in others:
-            d, error = safe[i] - safe[j], compare(evaluations[i], evaluations[j]).interval
-            freedom = 2 * np.sum(d**2) ** 2 / (np.sum(d**4) - np.sum(d**2) ** 2 / n)
-            reach[i, j] = student.ppf(level, max(2, freedom)) * error.standard_error
+            error = compare(evaluations[i], evaluations[j]).interval.standard_error
+            freedom = freedom_by_hand(evaluations[i], evaluations[j])
+            reach[i, j] = student.ppf(level, freedom) * error
     upper = [min(scores[i] - scores[j] + reach[i, j] for j in range(m) if j != i) for i in range(m)]
     tied = [u >= 0 for u in upper]
     lower = [
@@ -166,10 +179,12 @@ def by_hand(evaluations, confidence, n_draws=1_000_000):
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_the_intervals_to_the_best_by_hand(many, confidence):
     found = compare(*many.values(), names=many, confidence=confidence)
-    low, high, tied = by_hand(list(many.values()), confidence)
-    np.testing.assert_allclose([one.low for one in found.differences], low, atol=4e-4)
-    np.testing.assert_allclose([one.high for one in found.differences], high, atol=4e-4)
-    assert found.is_tied.tolist() == tied
+    # Both are drawn: the normal quantile is known to two digits.
+    narrow, wide = (by_hand(list(many.values()), confidence, more) for more in (-0.01, 0.01))
+    low, high = np.array([(one.low, one.high) for one in found.differences]).T
+    assert ((wide[0] <= low) & (low <= narrow[0])).all()
+    assert ((narrow[1] <= high) & (high <= wide[1])).all()
+    assert found.is_tied.tolist() == narrow[2] == wide[2]
 
 
 def test_standard_errors_are_those_of_two(many):

@@ -40,13 +40,44 @@ def test_three_methods_and_how_they_are_combined(three):
 def test_a_share_has_wilsons_interval_by_hand(three):
     """(p - c)² = t² c(1-c)/m at both ends c, with m draws of the same variance."""
     interval = three.interval()
-    moves = sqrt(149 / 150) * (three.without_one.mean() - three.without_one)
-    fourth = np.sum(moves**4) - np.sum(moves**2) ** 2 / 150
-    quantile = student.ppf(0.975, 2 * np.sum(moves**2) ** 2 / fourth)
+    quantile = student.ppf(0.975, freedom_by_hand(three, 120 / 3))
     p = three.score
     draws = p * (1 - p) / interval.standard_error**2
     for end in interval:
         assert (p - end) ** 2 == pytest.approx(quantile**2 * end * (1 - end) / draws, rel=1e-6)
+
+
+def freedom_by_hand(found, neighborhoods):
+    """Those of the sample scores and the neighbourhoods, as each has a part in the variance."""
+    alone = (found.sample_scores - found.score) / len(found.y)
+    square, fourth = np.sum(alone**2), np.sum(alone**4)
+    of_scores = 2 * square**2 / (fourth - square**2 / len(found.y))
+    part = square / found.interval().standard_error ** 2
+    assert 0 < part < 1
+    return 1 / (part / of_scores + (1 - part) / neighborhoods)
+
+
+def test_few_neighborhoods_leave_few_degrees_of_freedom(three, twenty):
+    """Of a difference, those of the larger votes."""
+    assert (three.moves.neighborhoods, twenty.moves.neighborhoods) == (40, 6)
+    for between in (three.moves.less(twenty.moves), twenty.moves.less(three.moves)):
+        assert between.neighborhoods == 6
+    few = twenty.moves.variance("combined").freedom
+    assert few == pytest.approx(freedom_by_hand(twenty, 6), rel=1e-9)
+    assert few < twenty.moves._replace(neighborhoods=60).variance("combined").freedom
+    # The other methods have their own: they do not tell neighbours from samples.
+    for method in ("jackknife", "sample scores"):
+        assert twenty.moves.variance(method) == twenty.moves._replace(neighborhoods=60).variance(
+            method
+        )
+
+
+def test_there_are_two_degrees_of_freedom_at_least():
+    """Half of six samples in training, all of them voting."""
+    y = np.array([0, 0, 0, 0, 1, 1])
+    found = evaluate(KNeighborsClassifier(3), np.arange(6.0)[:, None], y, cv=FixedSize(3))
+    assert found.moves.neighborhoods == 1
+    assert found.moves.variance("combined").freedom >= 2
 
 
 def test_where_every_sample_is_always_right_the_interval_has_a_width():
@@ -72,7 +103,7 @@ def test_a_score_in_the_middle_may_stand_for_more_draws_than_samples():
     p, interval = found.score, found.interval()
     assert interval.standard_error**2 < p * (1 - p) / 80
     draws = p * (1 - p) / interval.standard_error**2
-    quantile = student.ppf(0.975, found.moves.variance("jackknife").freedom)
+    quantile = student.ppf(0.975, freedom_by_hand(found, 40 / 15))
     for end in interval:
         assert (p - end) ** 2 == pytest.approx(quantile**2 * end * (1 - end) / draws, rel=1e-6)
 
@@ -130,7 +161,7 @@ def test_errors_have_wilsons_interval_of_a_scale_with_one_end_by_hand():
     X, y = load_diabetes(return_X_y=True)
     found = evaluate(KNeighborsRegressor(3), X[:40], y[:40], cv=KFold(5))
     interval, s = found.interval(), found.score
-    quantile = student.ppf(0.975, found.moves.variance("jackknife").freedom)
+    quantile = student.ppf(0.975, freedom_by_hand(found, 32 / 3))
     for end in interval:
         reach = quantile**2 * interval.standard_error**2 * end / s
         assert (s - end) ** 2 == pytest.approx(reach, rel=1e-9)
@@ -191,6 +222,7 @@ def test_groups_are_one_draw_each(iris):
     of_groups = found.sample_scores.reshape(-1, 10).mean(axis=1)
     assert interval.standard_error == pytest.approx(np.std(of_groups) / sqrt(len(y)), rel=1e-9)
     assert "groups" in repr(interval)
+    assert found.moves.neighborhoods == len(y)
 
 
 def test_samples_that_are_never_held_out_do_not_count():

@@ -91,6 +91,17 @@ if triton is not None:
         )
 
     @triton.jit
+    def _times_power(real, imaginary, by_real, by_imaginary, times):
+        """Times a power of a complex number, by squares."""
+        while times > 0:
+            if times % 2 == 1:
+                real, imaginary = _times(real, imaginary, by_real, by_imaginary)
+            times //= 2
+            if times > 0:
+                by_real, by_imaginary = _times(by_real, by_imaginary, by_real, by_imaginary)
+        return real, imaginary
+
+    @triton.jit
     def _all_votes(tables, line, POINTS: tl.constexpr):
         """Σ_b row[b] z^b of a line."""
         sums, _, _, width = tables
@@ -126,8 +137,8 @@ if triton is not None:
         key = tl.max(tl.where(keys < below, keys, 0), 0)
         while key > 0:
             by_real, by_imaginary = _all_votes(tables, _key_line(tables, key), POINTS)
-            for _ in range(tl.sum((keys == key).to(tl.int32), 0)):
-                real, imaginary = _times(real, imaginary, by_real, by_imaginary)
+            alike = tl.sum((keys == key).to(tl.int32), 0)
+            real, imaginary = _times_power(real, imaginary, by_real, by_imaginary, alike)
             key = tl.max(tl.where(keys < key, keys, 0), 0)
         return real, imaginary
 
@@ -143,8 +154,7 @@ if triton is not None:
             line = _key_line(tables, key)
             by_real, by_imaginary = _capped(tables, line, v, key % 2, worth, SHARE, POINTS)
             alike = tl.sum((keys == key).to(tl.int32), 0)
-            for _ in range(alike):
-                real, imaginary = _times(real, imaginary, by_real, by_imaginary)
+            real, imaginary = _times_power(real, imaginary, by_real, by_imaginary, alike)
             items += alike * (key // (2 * kinds))
             key = tl.max(tl.where(keys < key, keys, 0), 0)
         return real, imaginary, items
@@ -175,10 +185,10 @@ if triton is not None:
         return low
 
     @triton.jit
-    def _sure_wins(tables, line, keys, most, free_items, upcoming, NEXT: tl.constexpr,
-                   POINTS: tl.constexpr):  # fmt: skip
+    def _sure_wins(tables, line, most, rivals, NEXT: tl.constexpr, POINTS: tl.constexpr):
         """More votes than anybody else has items: whatever the others do, the target wins."""
         sums, _, _, width = tables
+        keys, _, free_items, upcoming = rivals
         _, next_line, _, other_is_next = upcoming
         real, imaginary = _all_votes(tables, line, POINTS)
         at = sums + (line.to(tl.int64) * width + most) * 2 * POINTS + tl.arange(0, POINTS)
@@ -196,11 +206,13 @@ if triton is not None:
         return real, imaginary
 
     @triton.jit
-    def _contested_wins(real, imaginary, tables, keys, v, worth, free_items, upcoming,
-                        NEXT: tl.constexpr, SHARE: tl.constexpr, POINTS: tl.constexpr):  # fmt: skip
-        """The target has v votes, for each of several v, and nobody has more."""
+    def _nobody_has_more(real, imaginary, tables, rivals, tie, NEXT: tl.constexpr,
+                         SHARE: tl.constexpr, POINTS: tl.constexpr):  # fmt: skip
+        """Times the others' votes up to v, then summed over several v; `tie` is (v, worth)."""
         _, kinds, _, _ = tables
+        keys, _, free_items, upcoming = rivals
         _, next_line, next_after, other_is_next = upcoming
+        v, worth = tie
         real, imaginary, items = _times_rivals(
             real, imaginary, tables, keys, v, worth, SHARE, POINTS
         )
@@ -216,6 +228,50 @@ if triton is not None:
             return _times_free(won_real, won_imaginary, tables, keys, below, POINTS)
         by_real, by_imaginary = _all_votes(tables, free_items - items, POINTS)
         return _times(won_real, won_imaginary, by_real, by_imaginary)
+
+    @triton.jit
+    def _contested_wins(tables, chances, low_high, rules, rivals, NEXT: tl.constexpr,
+                        SHARE: tl.constexpr, POINTS: tl.constexpr):  # fmt: skip
+        """The target has votes that others can have as well, and nobody has more."""
+        low, high = low_high
+        chance_of, turned, votes = chances
+        nodes, node_weights = rules
+        _, counts, _, upcoming = rivals
+        n_next, _, _, _ = upcoming
+        point = tl.arange(0, POINTS)
+        real, imaginary = tl.zeros((POINTS,), tl.float64), tl.zeros((POINTS,), tl.float64)
+        while low <= high:
+            v = low + tl.arange(0, _VOTES)
+            chance = tl.load(chance_of + v, mask=v <= high, other=0.0)[:, None]
+            v = tl.minimum(v, votes)
+            power = turned + v[:, None] * 2 * POINTS + point[None, :]
+            own_real, own_imaginary = chance * tl.load(power), chance * tl.load(power + POINTS)
+            n_nodes = 1
+            if SHARE:
+                able = tl.sum((counts >= low).to(tl.int32), 0) + (n_next >= low).to(tl.int32)
+                n_nodes = tl.minimum(able, (votes - low) // low) // 2 + 1
+            for node in range(n_nodes):
+                worth, weight = 1.0, 1.0
+                if SHARE:
+                    at_node = n_nodes * (votes // 2 + 1) + node
+                    worth, weight = tl.load(nodes + at_node), tl.load(node_weights + at_node)
+                won_real, won_imaginary = _nobody_has_more(
+                    weight * own_real, weight * own_imaginary, tables, rivals, (v, worth), NEXT,
+                    SHARE, POINTS,
+                )  # fmt: skip
+                real += won_real
+                imaginary += won_imaginary
+            low += _VOTES
+        return real, imaginary
+
+    @triton.jit
+    def _next_item(after, target, n_before, kind, tables):
+        """Of the item after a prefix, which is drawn: items and line of its class, if another's."""
+        _, kinds, height, _ = tables
+        other_is_next = after != target
+        n_next = tl.where(other_is_next, n_before, 0)
+        next_line = (kinds + kind) * height + n_next
+        return n_next, next_line, (after > target).to(tl.int32), other_is_next
 
     @triton.jit
     def _vote_kernel(
@@ -247,55 +303,29 @@ if triton is not None:
             if (n_target > 0) & (j >= first):
                 here = rival & (position < j) & (following >= j)
                 line = target_kind * height + n_target
-                n_next, next_line, next_after, other_is_next = 0, 0, 0, False
+                upcoming = (0, 0, 0, False)
                 if NEXT:
-                    # The item after the prefix is drawn: its class has the second version.
                     after = tl.load(base + j)
-                    other_is_next = after != target
-                    line += tl.where(other_is_next, 0, kinds * height)
                     n_before = tl.sum(tl.where(position == j, count, 0), 0) - 1
-                    n_next = tl.where(other_is_next, n_before, 0)
                     next_kind = tl.where(after == own, own_kind, tl.load(kind_of + after))
-                    next_line = (kinds + next_kind) * height + n_next
-                    next_after = (after > target).to(tl.int32)
+                    upcoming = _next_item(after, target, n_before, next_kind, tables)
+                    # The class that is drawn next has the second version of everything.
+                    line += tl.where(after == target, kinds * height, 0)
                     here = here & (label != after)
-                upcoming = (n_next, next_line, next_after, other_is_next)
-                keys, counts = tl.where(here, key, 0), tl.where(here, count, 0)
-                most = tl.minimum(tl.maximum(tl.max(counts, 0), n_next), votes)
-                real, imaginary = _sure_wins(
-                    tables, line, keys, most, j - n_target, upcoming, NEXT, POINTS
-                )
+                counts = tl.where(here, count, 0)
+                rivals = (tl.where(here, key, 0), counts, j - n_target, upcoming)
+                most = tl.minimum(tl.maximum(tl.max(counts, 0), upcoming[0]), votes)
+                real, imaginary = _sure_wins(tables, line, most, rivals, NEXT, POINTS)
                 high = tl.minimum(most, n_target)
                 low = tl.maximum(tl.load(fewest + line), 1)
-                low = _fewest_votes(counts, n_next, low, high, tl.load(k_low + j))
-                while low <= high:
-                    v = low + tl.arange(0, _VOTES)
-                    chances = rows + line.to(tl.int64) * (votes + 1) + v
-                    chance = tl.load(chances, mask=v <= high, other=0.0)[:, None]
-                    v = tl.minimum(v, votes)
-                    power = turned + v[:, None] * 2 * POINTS + point[None, :]
-                    some_real, some_imaginary = tl.load(power), tl.load(power + POINTS)
-                    n_nodes = 1
-                    if SHARE:
-                        able = tl.sum((counts >= low).to(tl.int32), 0)
-                        able += (n_next >= low).to(tl.int32)
-                        n_nodes = tl.minimum(able, (votes - low) // low) // 2 + 1
-                    for node in range(n_nodes):
-                        worth, weight = 1.0, 1.0
-                        if SHARE:
-                            at_node = n_nodes * (votes // 2 + 1) + node
-                            worth = tl.load(nodes + at_node)
-                            weight = tl.load(node_weights + at_node)
-                        won_real, won_imaginary = _contested_wins(
-                            weight * chance * some_real, weight * chance * some_imaginary,
-                            tables, keys, v, worth, j - n_target, upcoming, NEXT, SHARE, POINTS,
-                        )  # fmt: skip
-                        real += won_real
-                        imaginary += won_imaginary
-                    low += _VOTES
+                low = _fewest_votes(counts, upcoming[0], low, high, tl.load(k_low + j))
+                chances = (rows + line.to(tl.int64) * (votes + 1), turned, votes)
+                won_real, won_imaginary = _contested_wins(
+                    tables, chances, (low, high), (nodes, node_weights), rivals, NEXT, SHARE, POINTS
+                )  # fmt: skip
                 place = out + (pair.to(tl.int64) * (last + 1 - first) + j - first) * 2 * POINTS
-                tl.store(place + point, real)
-                tl.store(place + POINTS + point, imaginary)
+                tl.store(place + point, real + won_real)
+                tl.store(place + POINTS + point, imaginary + won_imaginary)
 
 
 def values_on_circle(torch: Any, rows: VoteRows, tables: VoteTables) -> Any:

@@ -7,7 +7,7 @@ and most numbers are out of reach. (`_kernels_draws` holds the first few numbers
 import numpy as np
 from numba import njit
 
-from allsplits.exact.retrieval.scores import COUNTED, FIRST
+from allsplits.exact.retrieval.kernel_types import COUNTED, FIRST
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)

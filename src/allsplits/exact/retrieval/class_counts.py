@@ -20,8 +20,8 @@ from allsplits.exact.laws.class_counts.vote import needed_depth
 from allsplits.exact.laws.class_counts.weights import float_weights
 from allsplits.exact.question import Question, class_weights, neighbor_labels, own_rows
 from allsplits.exact.retrieval._kernels_positions import add_positions
-from allsplits.exact.retrieval.kernel_types import CountTables, Queries, Reading
-from allsplits.exact.retrieval.scores import PLAIN, RetrievalScore
+from allsplits.exact.retrieval.kernel_types import PLAIN, CountTables, Queries, Reading
+from allsplits.exact.retrieval.scores import RetrievalScore
 from allsplits.exact.retrieval.tables import (
     FAINT,
     UNLIKELY,

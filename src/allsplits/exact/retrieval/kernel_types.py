@@ -10,6 +10,9 @@ from allsplits.exact.kernel_types import TieRules, Walk
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+#: What relevant items before an item do: nothing; u + 1 is counted; only the first one counts.
+PLAIN, COUNTED, FIRST = 0, 1, 2
+
 
 class CountTables(NamedTuple):
     """How many of the nearest items of a class are in the gallery, for several classes.

@@ -22,10 +22,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from allsplits.exact.retrieval.kernel_types import COUNTED, FIRST, PLAIN
 
-#: What relevant items before an item do: nothing; u + 1 is counted; only the first one counts.
-PLAIN, COUNTED, FIRST = 0, 1, 2
+Floats = NDArray[np.float64]
 
 #: name -> how relevant items before an item count; with @k there is a cut-off.
 _COUNTING = {

@@ -26,7 +26,8 @@ from allsplits.exact.kernel_types import Rows
 from allsplits.exact.laws.class_counts.vote import needed_depth
 from allsplits.exact.question import Question, neighbor_labels, own_rows, sample_weights
 from allsplits.exact.retrieval._kernels_sizes import add_from_tables
-from allsplits.exact.retrieval.scores import COUNTED, FIRST, RetrievalScore
+from allsplits.exact.retrieval.kernel_types import COUNTED, FIRST
+from allsplits.exact.retrieval.scores import RetrievalScore
 from allsplits.exact.ties import distinct_rows
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder

@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from allsplits.exact.ballots import BallotWants, Places, certain_record, log_shares
+from allsplits.exact.ballots import certain_record, log_shares
+from allsplits.exact.kernel_types import BallotWants, Places
 from allsplits.exact.question import Question
 from allsplits.splits import EpisodeLaw
 

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from allsplits._threads import thread_count
 from allsplits.exact.answer import Answer, FromRows, Solver
 from allsplits.exact.ballot_answer import answer_from_ballots
-from allsplits.exact.ballots import ONLY_WINNERS, Ballots, BallotWants, Places, Values
+from allsplits.exact.ballots import ONLY_WINNERS, Ballots, Values
 from allsplits.exact.effort import map_timed_rows
+from allsplits.exact.kernel_types import BallotWants, Places
 from allsplits.exact.laws.class_counts.ballots import Counted, CountedMeans
 from allsplits.exact.laws.episodes.ballots import refuse_tops
 from allsplits.exact.laws.episodes.class_sets import ClassSets

@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from allsplits import ClassCounts, FixedSize, evaluate, retrieval_curve
 from allsplits.exact.retrieval import tables
 from allsplits.exact.retrieval._kernels_positions import LANES
-from allsplits.exact.retrieval.scores import COUNTED, FIRST, PLAIN
+from allsplits.exact.retrieval.kernel_types import COUNTED, FIRST, PLAIN
 from allsplits.exact.retrieval.tables import TableKey, make_tables, small_groups
 
 KNN = KNeighborsClassifier(1)

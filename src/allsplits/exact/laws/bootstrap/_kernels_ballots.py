@@ -21,8 +21,7 @@ from allsplits.exact._kernels_ballots import (
     start_ranks,
 )
 from allsplits.exact._kernels_pair_ballots import PairWork, add_pair_ballot, pair_work
-from allsplits.exact.ballots import Places
-from allsplits.exact.kernel_types import Contenders, Quadrature, aligned_space
+from allsplits.exact.kernel_types import Contenders, Places, Quadrature, aligned_space
 from allsplits.exact.laws.bootstrap._kernels import (
     RankLines,
     fill_rank,

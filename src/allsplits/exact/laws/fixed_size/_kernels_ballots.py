@@ -22,8 +22,7 @@ from allsplits.exact._kernels_ballots import (
     start_ranks,
 )
 from allsplits.exact._kernels_pair_ballots import add_pair_ballot
-from allsplits.exact.ballots import Places
-from allsplits.exact.kernel_types import Contenders, Quadrature, aligned_space
+from allsplits.exact.kernel_types import Contenders, Places, Quadrature, aligned_space
 
 Integers = NDArray[np.int64]
 

@@ -15,8 +15,9 @@ from allsplits.exact.ballot_answer import (
     ballots_of,
     votes_within,
 )
-from allsplits.exact.ballots import Ballots, Places
+from allsplits.exact.ballots import Ballots
 from allsplits.exact.effort import is_long, majority_seconds, map_timed_rows
+from allsplits.exact.kernel_types import Places
 from allsplits.exact.laws.fixed_size._kernels_ballots import ballots_of_prefixes, prefix_work
 from allsplits.exact.laws.fixed_size.fractions import groups_of, weigh_subsets
 from allsplits.exact.laws.fixed_size.majority import CHEAPER, VoteTable, class_rows

@@ -16,8 +16,7 @@ from allsplits.exact._kernels_ballots import (
     ballot_work,
 )
 from allsplits.exact._kernels_votes import add_wins
-from allsplits.exact.ballots import Places
-from allsplits.exact.kernel_types import Contenders, Quadrature, Reach, WinWork
+from allsplits.exact.kernel_types import Contenders, Places, Quadrature, Reach, WinWork
 
 
 class VoteRule(NamedTuple):

@@ -1,0 +1,61 @@
+"""What hatchling does beside copying files: wheels get compiled kernels.
+
+The wheel is then one for this Python and platform, and says so in its name. With
+`ALLSPLITS_COMPILE=0` in the environment the wheel for all is built, without compiled kernels; so it
+is where the first calls fail, and a warning says why. An editable installation has them in the
+source folder: they are used until a file of kernels is changed.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class CompiledKernels(BuildHookInterface):
+    """Makes the first calls and adds what was compiled for them."""
+
+    @property
+    def _wanted(self) -> bool:
+        return os.environ.get("ALLSPLITS_COMPILE", "1") != "0"
+
+    def dependencies(self) -> list[str]:
+        """Whatever the package needs: it is run."""
+        return self.metadata.core.dependencies if self._wanted else []
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile before files are collected."""
+        source = Path(self.root, "src")
+        installed = source / "allsplits" / "_compiled"
+        shutil.rmtree(installed, ignore_errors=True)
+        self._folder = tempfile.mkdtemp()
+        if not self._wanted or not self._compile(source):
+            return
+        if version == "editable":
+            shutil.copytree(self._folder, installed)
+            return
+        build_data["force_include"][self._folder] = "allsplits/_compiled"
+        build_data["pure_python"], build_data["infer_tag"] = False, True
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Tidy up."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _compile(self, source: Path) -> bool:
+        self.app.display_info("Compiling the kernels of the usual calls: about a minute")
+        program = Path(self.root, "compiling", "first_calls.py")
+        command = [sys.executable, str(program), self._folder]
+        # pip names the packages of the build there, too
+        places = [str(source), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = {
+            **os.environ, "PYTHONPATH": os.pathsep.join(places), "PYTHONDONTWRITEBYTECODE": "1",
+        }  # fmt: skip
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if done.returncode:
+            self.app.display_warning(f"Built without compiled kernels: {done.stderr}")
+        return not done.returncode
