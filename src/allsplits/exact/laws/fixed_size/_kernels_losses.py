@@ -182,7 +182,9 @@ def _add_overtaken(e, v, y, window, front, losing, beaten, line):
         if factor == 0.0:
             continue
         if low < 0:
-            doubt = losing.doubts[front.n_own, v] + losing.doubts[n, cap]
+            # Of shared ties both numbers of votes are in doubt, the larger one less.
+            most = v if losing.share else cap
+            doubt = losing.doubts[front.n_own, v] + losing.doubts[n, most]
             if doubt >= DOUBT:
                 continue
             low, high, free = _multiply_others(e, v, y, last - v, doubt, front, losing, beaten)
