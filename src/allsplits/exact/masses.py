@@ -54,12 +54,15 @@ class Prefixes:
         Mass that was cut off: no value can be off by more.
     depth : int
         Longest prefix that carries mass.
+    least_share : float
+        The smallest share of the candidates that is drawn; 0 if it is not known.
     """
 
     ks: NDArray[np.int64]
     masses: Floats
     missing: Floats
     depth: int
+    least_share: float = 0.0
 
     @cached_property
     def columns(self) -> Columns:
@@ -117,7 +120,15 @@ def prefixes_for(columns: Sequence[Column], tol: float) -> Prefixes:
     for line, (first, row, _) in zip(masses, cut, strict=True):
         line[first : first + len(row)] = row
     missing = np.array([left_out for _, _, left_out in cut])
-    return Prefixes(np.array([c.k for c in columns]), masses, missing, depth)
+    least_share = min(_least_share(column.law) for column in columns)
+    return Prefixes(np.array([c.k for c in columns]), masses, missing, depth, least_share)
+
+
+def _least_share(law: Any) -> float:
+    """The share of the candidates that the smallest training set has."""
+    if isinstance(law, BernoulliLaw):
+        return float(law.q)
+    return float(min(component.train for component in law.components) / law.n_candidates)
 
 
 def mixed_masses(column: Column) -> tuple[int, Floats]:

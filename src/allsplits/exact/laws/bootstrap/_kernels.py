@@ -25,7 +25,6 @@ from allsplits.exact._kernels import group_end, poisson_row
 from allsplits.exact._kernels_around import LANES, add_every_win
 from allsplits.exact.kernel_types import Contenders, EveryWinWork, Quadrature
 from allsplits.exact.laws.fixed_size._kernels_own import count_own
-from allsplits.exact.laws.fixed_size._kernels_tied import times_capped_pair
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -118,6 +117,30 @@ def _fill_pair(present, counts, group, s, g, k, work):
         poisson_row(phi * group[present[e]], k, group_rows[e])
 
 
+@njit(nogil=True, cache=True, error_model="numpy", inline="always")
+def _times_capped_pair(poly, temp, row, group_row, limit, v, y):
+    """Multiply poly[u, i] (u voters from the prefix, i from the group) by a class's two rows.
+
+    The class has at most v votes, v of them are worth y; all classes but one have at most `limit`.
+    """
+    for u in range(limit + 1):
+        for i in range(limit + 1 - u):
+            temp[u, i] = 0.0
+        for b in range(min(u, v) + 1):
+            before = poly[u - b]
+            for beta in range(min(limit - u, v - b) + 1):
+                factor = row[b] * group_row[beta]
+                if b + beta == v:
+                    factor *= y
+                # Sums side by side, not one after the other: this is vectorised.
+                part = temp[u, beta : limit + 1 - u]
+                for i in range(len(part)):
+                    part[i] += factor * before[i]
+    for u in range(limit + 1):
+        for i in range(limit + 1 - u):
+            poly[u, i] = temp[u, i]
+
+
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _win_pair(mine, present, k, share, quadrature, work):
     """Σ_u W(u) · P(class present[mine] wins | u draws from the prefix, k-u from the group)."""
@@ -136,8 +159,7 @@ def _win_pair(mine, present, k, share, quadrature, work):
             for e in range(len(present)):
                 if e != mine:
                     y = y_share if share or present[e] > present[mine] else 0.0
-                    most = (k, k, limit)
-                    times_capped_pair(poly, temp, rows, group_rows, (e, e), most, v, y)
+                    _times_capped_pair(poly, temp, rows[e], group_rows[e], limit, v, y)
             scale = weights[order, q] if share else 1.0
             for b in range(v + 1):
                 votes = scale * rows[mine, b] * group_rows[mine, v - b]

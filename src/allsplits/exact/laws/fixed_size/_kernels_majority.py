@@ -1,4 +1,4 @@
-"""Compiled loops of the majority vote: P(a class wins | prefix), for many k at once.
+"""Compiled loops of the majority vote: P(each class wins | prefix), for many k at once.
 
 For a class with n_c items in the prefix that gets v votes, the other k - v votes must be shared so
 that nobody has more than v (Section "More than two classes" of the mathematics):
@@ -138,9 +138,9 @@ def _meet(labels, position, end, met, n_present):
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _add_prefix(own, j, met, n_present, votes, work, out):
-    """Add what the prefix of length j is worth to the columns, or to the classes of column 0."""
+    """Add what the prefix of length j is worth to the classes in the only column, or to one."""
     rule, columns, ways = votes
-    ks, masses, wins = columns.ks, columns.masses, work.wins
+    k, wins = columns.ks[0], work.wins
     k_range = columns.k_low[j], columns.k_high[j]
     for e in range(n_present):
         target = met.present[e]
@@ -153,17 +153,17 @@ def _add_prefix(own, j, met, n_present, votes, work, out):
         else:
             n_own = met.prefix[target]
             fill_wins(n_own, n_rivals, j, k_range, rule.share, ways, work)
-        for c in range(len(ks)):
-            if masses[c, j] > 0.0:
-                out[target if rule.every_class else c] += masses[c, j] * wins[ks[c]]
+        out[target] += columns.masses[0, j] * wins[k]
 
 
-def work_space(n_classes: int, votes: Votes, tied: bool) -> tuple[Met, VoteWork, TiedWork | None]:
-    """Space to meet the classes of a row and to count votes; with `tied` also in tie groups."""
+def work_space(
+    n_classes: int, votes: Votes, tied_weights: Floats | None
+) -> tuple[Met, VoteWork, TiedWork | None]:
+    """Space to meet the classes of a row and to count votes; with weights also in tie groups."""
     size = votes.ways.table.shape[1]
     counts = np.empty((3, n_classes), np.int64)
     work = VoteWork(new_rivals(n_classes), *(aligned_space(size) for _ in range(3)))
-    tied_work = new_tied_work(n_classes, len(votes.columns.ks), size) if tied else None
+    tied_work = None if tied_weights is None else new_tied_work(n_classes, tied_weights, size)
     return Met(*counts), work, tied_work
 
 
@@ -177,10 +177,7 @@ def start_row(met):
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def score_untied(rows, start, stop, votes, met, work, out):
-    """P(right) of each row for each column, or, with every_class, P(each class) for column 0.
-
-    Ties play no part.
-    """
+    """P(each class) of each row for the only column, or P(own class); ties play no part."""
     k_high = votes.columns.k_high
     for i in range(start, stop):
         start_row(met)

@@ -15,6 +15,9 @@ from allsplits.exact.kernel_types import Columns, Quadrature, Rule
 
 Integers = NDArray[np.int64]
 
+#: Events that are less probable than e^-DOUBT, or 2⁻⁶⁴, are left out.
+DOUBT = 64 * np.log(2.0)
+
 
 class Ways(NamedTuple):
     """What votes are weighed with: binomial weights table[n, b], and nodes for shared ties."""
@@ -84,3 +87,12 @@ def quadrature_order(items, n_rivals, v, k_high, share):
 def is_free(items, v, y):
     """Whether no number of votes of a rival with so many items is too large."""
     return items < v or (items == v and y == 1.0)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def add_shifted(factor, source, target, shift, n):
+    """Add the first n numbers of `source`, times a factor, to the target from `shift` on."""
+    # Sums side by side, not one after the other: this is vectorised.
+    part = target[shift : shift + max(n, 0)]
+    for x in range(len(part)):
+        part[x] += factor * source[x]

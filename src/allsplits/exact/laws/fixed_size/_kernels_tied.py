@@ -3,9 +3,9 @@
 All orders of the group are averaged over. The votes of a class are counted in two variables: b from
 the prefix and β from the group, with the group's own binomial weights B[γ, β] of parameter φ:
 
-    Σ_v Σ_β T[n_c, v-β] · B[γ_c, β] · Σ_i [z^(k-v-i) w^i] Π_{d≠c} F_d(z, w) · omega[i+β],
+    Σ_v Σ_β T[n_c, v-β] · B[γ_c, β] · Σ_i [z^(k-v) w^i] Π_{d≠c} F_d(z, w) · omega[i+β],
 
-with omega[i] the weight of i voters from the group (`tie_weights`).
+with omega[i] the weight of i voters from the group.
 """
 
 from typing import NamedTuple
@@ -14,10 +14,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from allsplits.exact._kernels import binomial_row, tie_weights
+from allsplits.exact._kernels import binomial_row
 from allsplits.exact.kernel_types import aligned_space
 from allsplits.exact.laws.fixed_size._kernels_rivals import (
+    DOUBT,
     Rivals,
+    add_shifted,
     gather_rivals,
     is_free,
     new_rivals,
@@ -27,22 +29,35 @@ from allsplits.exact.laws.fixed_size._kernels_rivals import (
 Floats = NDArray[np.float64]
 
 
+class Pairs(NamedTuple):
+    """poly[i · stride + x]: ways to have x votes, i of them from the group; and space for the next.
+
+    Lines are so long that x and the votes of one class more fit.
+    """
+
+    poly: Floats
+    temp: Floats
+    sums: Floats
+    stride: int
+
+
 class TiedWork(NamedTuple):
     """Scratch of a mixed tie group.
 
-    The rivals of a class, and their items in prefix and group. For each column: whether a vote of
-    it can end in the group, omega, and what was added. One line of the group's binomial weights, a
-    polynomial poly[u, i] in both variables, and the next one.
+    What prefixes count, m_j / T[j, k]. The rivals of a class, and their items in prefix and group.
+    omegas[i · columns + column], chances of that form, and what was added to each column. One row
+    of the group's binomial weights, a line of votes from the prefix, and pairs of both.
     """
 
+    weights: Floats
     rivals: Rivals
     sums: NDArray[np.int64]
-    active: NDArray[np.bool_]
     omegas: Floats
+    chances: Floats
     added: Floats
-    group_rows: Floats
-    poly: Floats
-    temp: Floats
+    group_row: Floats
+    line: Floats
+    pairs: Pairs
 
 
 class _Ending(NamedTuple):
@@ -53,76 +68,139 @@ class _Ending(NamedTuple):
     phi: float
 
 
-def new_tied_work(n_classes: int, n_columns: int, size: int) -> TiedWork:
-    """Scratch for votes of fewer than `size`."""
+def new_tied_work(n_classes: int, weights: Floats, size: int) -> TiedWork:
+    """Scratch for votes of fewer than `size`, of prefixes with these weights."""
+    n_columns = weights.shape[1]
+    poly, temp, sums = aligned_space(3, size * size)
     return TiedWork(
+        weights,
         new_rivals(n_classes),
         np.empty(n_classes, np.int64),
-        np.empty(n_columns, np.bool_),
-        aligned_space(n_columns, size),
-        np.empty(n_columns),
-        aligned_space(1, size),
-        aligned_space(size, size),
-        aligned_space(size, size),
+        aligned_space(size * n_columns),
+        aligned_space(size * n_columns),
+        aligned_space(n_columns),
+        aligned_space(size),
+        aligned_space(size),
+        Pairs(poly, temp, sums, size),
     )
 
 
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
-def times_capped_pair(poly, temp, rows, group_rows, lines, most, v, y):
-    """Multiply poly[u, i] (u voters from the prefix, i from the group) by a class's two lines.
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _group_chances(n, b_max, phi, table, row):
+    """row[b] = B[n, b] for b ≤ b_max."""
+    if phi > 0.0:
+        binomial_row(n, b_max, phi, row)
+    else:
+        for b in range(b_max + 1):
+            row[b] = table[n, b]
 
-    The class has at most v votes, v of them are worth y; `most` are those from the prefix, from the
-    group, and those of all classes but one together.
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _times_capped(line, temp, row, v, y, limit):
+    """Multiply a line by Σ_{b<v} row[b] z^b + y · row[v] z^v, up to `limit`."""
+    for x in range(limit + 1):
+        temp[x] = 0.0
+    for b in range(min(v, limit) + 1):
+        add_shifted(row[b] * y if b == v else row[b], line, temp, b, limit + 1 - b)
+    for x in range(limit + 1):
+        line[x] = temp[x]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _times_capped_pair(pairs, degree, row, group_row, of_group, v, y, limit):
+    """Multiply pairs.poly by the two rows of a class that has items in prefix and group.
+
+    It has at most v votes, v of them are worth y, and at most `of_group` from the group. `degree`
+    is the largest i so far; returns the next. With β votes from the group at most v - β come from
+    the prefix: sums of these grow as β falls, so their products cost no more than β = 0 alone.
     """
-    line, group_line = lines
-    of_prefix, of_group, limit = most
-    for u in range(limit + 1):
-        for i in range(limit + 1 - u):
-            temp[u, i] = 0.0
-        for b in range(min(u, of_prefix, v) + 1):
-            before = poly[u - b]
-            for beta in range(min(limit - u, of_group, v - b) + 1):
-                factor = rows[line, b] * group_rows[group_line, beta]
-                if b + beta == v:
-                    factor *= y
-                # Sums side by side, not one after the other: this is vectorised.
-                part = temp[u, beta : limit + 1 - u]
-                for i in range(len(part)):
-                    part[i] += factor * before[i]
-    for u in range(limit + 1):
-        for i in range(limit + 1 - u):
-            poly[u, i] = temp[u, i]
+    poly, temp, sums, stride = pairs
+    new_degree = min(degree + of_group, limit)
+    for x in range((new_degree + 1) * stride):
+        temp[x] = 0.0
+    for x in range((degree + 1) * stride):
+        sums[x] = 0.0
+    n = (degree + 1) * stride - v
+    most = v if y == 1.0 else v - 1
+    b = 0
+    for beta in range(min(of_group, v, new_degree), -1, -1):
+        # The fewer votes from the group, the more may come from the prefix.
+        while b <= most - beta:
+            add_shifted(row[b], poly, sums, b, n)
+            b += 1
+        # One step of i is a line, one of x a number; v of them are free at the end of each line.
+        shift, fits = beta * stride, (min(degree, new_degree - beta) + 1) * stride
+        add_shifted(group_row[beta], sums, temp, shift + beta, fits - beta)
+        if 0.0 < y < 1.0:
+            factor = y * row[v - beta] * group_row[beta]
+            add_shifted(factor, poly, temp, shift + v, fits - v)
+    for i in range(new_degree + 1):
+        for x in range(i * stride, i * stride + limit + 1):
+            poly[x] = temp[x]
+        for x in range(i * stride + limit + 1, (i + 1) * stride):
+            poly[x] = 0.0
+    return new_degree
 
 
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
-    """work.poly[u, i]: ways of the rivals to have u voters from the prefix and i from the group."""
+    """Fill work.pairs with the ways of the rivals; returns the most votes from the group."""
     items, tied, after = work.rivals
-    sums, poly, group_rows = work.sums, work.poly, work.group_rows
-    row = group_rows[0]
+    sums, row, line = work.sums, work.group_row, work.line
     free = np.int64(0)
     g_free = np.int64(0)
     for d in range(n_rivals):
         if is_free(sums[d], v, y if share or after[d] else 0.0):
             free += items[d]
             g_free += tied[d]
-    binomial_row(g_free, limit, phi, row)
-    for u in range(limit + 1):
-        for i in range(limit + 1 - u):
-            poly[u, i] = table[free, u] * row[i]
+    for x in range(limit + 1):
+        line[x] = table[free, x]
     for d in range(n_rivals):
         y_d = y if share or after[d] else 0.0
-        if not is_free(sums[d], v, y_d):
-            binomial_row(tied[d], min(v, limit), phi, row)
-            most = (items[d], tied[d], limit)
-            times_capped_pair(poly, work.temp, table, group_rows, (items[d], 0), most, v, y_d)
+        if tied[d] == 0 and not is_free(sums[d], v, y_d):
+            _times_capped(line, work.pairs.temp, table[items[d]], v, y_d, limit)
+    degree = min(g_free, limit)
+    _group_chances(g_free, degree, phi, table, row)
+    poly, stride = work.pairs.poly, work.pairs.stride
+    for i in range(degree + 1):
+        for x in range(stride):
+            poly[i * stride + x] = 0.0
+        add_shifted(row[i], line, poly, i * stride + i, limit + 1 - i)
+    for d in range(n_rivals):
+        y_d = y if share or after[d] else 0.0
+        if tied[d] > 0 and not is_free(sums[d], v, y_d):
+            _group_chances(tied[d], min(v, tied[d]), phi, table, row)
+            degree = _times_capped_pair(
+                work.pairs, degree, table[items[d]], row, tied[d], v, y_d, limit
+            )
+    return degree
 
 
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _add_votes(v, n_own, g_own, degree, limit, scale, ks, ending, table, work):
+    """Add to work.added what work.pairs are worth to a class that gets v votes.
+
+    `degree` is the most votes that rivals have from the group.
+    """
+    row, chances, added = work.group_row, work.chances, work.added
+    poly, stride, n_columns = work.pairs.poly, work.pairs.stride, len(ks)
+    _group_chances(g_own, min(g_own, v), ending.phi, table, row)
+    n = (degree + 1) * n_columns
+    for x in range(n):
+        chances[x] = 0.0
+    for beta in range(max(0, v - n_own), min(g_own, v) + 1):
+        factor = scale * table[n_own, v - beta] * row[beta]
+        add_shifted(factor, work.omegas[beta * n_columns :], chances, 0, n)
+    for c in range(n_columns):
+        if v <= ks[c] <= v + limit:
+            for i in range(min(ks[c] - v, degree) + 1):
+                added[c] += poly[i * stride + ks[c] - v] * chances[i * n_columns + c]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
     """Add P(a class wins a vote that ends in the group) to work.added[column]."""
-    table, sums, row, poly = ways.table, work.sums, work.group_rows[0], work.poly
-    active, omegas, added = work.active, work.omegas, work.added
+    table, sums = ways.table, work.sums
     for v in range(1, min(n_own + g_own, ending.k_high) + 1):
         reach = v
         for d in range(n_rivals):
@@ -134,49 +212,49 @@ def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
         for q in range(order):
             y = ways.quadrature.nodes[order, q] if share else 1.0
             scale = ways.quadrature.weights[order, q] if share else 1.0
-            _fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
-            binomial_row(g_own, v, ending.phi, row)
-            for c in range(len(ks)):
-                k = ks[c]
-                if not active[c] or k < v or k - v > limit:
-                    continue
-                for beta in range(max(0, v - n_own), min(g_own, v) + 1):
-                    total = 0.0
-                    for i in range(k - v + 1):
-                        total += poly[k - v - i, i] * omegas[c, i + beta]
-                    added[c] += scale * table[n_own, v - beta] * row[beta] * total
+            degree = _fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
+            _add_votes(v, n_own, g_own, degree, limit, scale, ks, ending, table, work)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
-def _weigh_votes(s, g, columns, table, work):
-    """Fill active and omegas for the group of g items that follows s; which votes end in it."""
-    k_max = table.shape[1] - 1
-    depth = columns.masses.shape[1] - 1
-    phi = k_max / (k_max + g + 1.0)
-    row = work.group_rows[0]
-    binomial_row(g, min(k_max, g), phi, row)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _weigh_votes(s, g, k_max, columns, table, work):
+    """Fill omegas[i, column] for the group of g items that follows s; which votes end in it.
+
+        omega[i] = Σ_t m_{s+t} · T[t, i] / (T[s+t, k] · B[g, i])
+
+    is the weight of i voters from the group: while the (k+1)-th training neighbour stands inside
+    it, the t items before are a random t-subset. Votes of more than k_max are not asked for.
+    """
+    # The table will do for groups that are no larger than prefixes.
+    phi = 0.0 if g < len(table) else k_max / (k_max + g + 1.0)
+    omegas, row, most, n_columns = work.omegas, work.group_row, min(k_max, g), len(columns.ks)
     k_low = k_max
     k_high = np.int64(0)
-    for c in range(len(columns.ks)):
-        k, omega = columns.ks[c], work.omegas[c]
-        work.active[c] = tie_weights(s, g, depth, k, columns.masses[c], table, row, omega)
-        for extra in range(min(k, g) + 1, k_max + 1):
-            omega[extra] = 0.0
-        if work.active[c]:
-            k_low = min(k_low, k)
-            k_high = max(k_high, k)
+    for x in range((most + 1) * n_columns):
+        omegas[x] = 0.0
+    for j in range(s + 1, min(s + g, columns.masses.shape[1])):
+        if columns.k_high[j] > 0 and columns.k_low[j] <= k_max:
+            k_low = min(k_low, columns.k_low[j])
+            k_high = max(k_high, min(columns.k_high[j], k_max))
+            for i in range(min(j - s, most) + 1):
+                add_shifted(table[j - s, i], work.weights[j], omegas, i * n_columns, n_columns)
+    _group_chances(g, most, phi, table, row)
+    for i in range(most + 1):
+        scale = 1.0 / row[i] if row[i] > 0.0 else 0.0
+        for x in range(i * n_columns, (i + 1) * n_columns):
+            omegas[x] *= scale
     return _Ending(k_low, k_high, phi)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def add_mixed_group(own, place, met, votes, work, out):
-    """Add the prefixes that end inside a tie group.
+    """Add the prefixes that end inside a tie group to the classes in the only column, or to one.
 
     `place` is how many items are before it, how many it has, and how many classes were met.
     """
     s, g, n_present = place
     rule, columns, ways = votes
-    ending = _weigh_votes(s, g, columns, ways.table, work)
+    ending = _weigh_votes(s, g, ways.table.shape[1] - 1, columns, ways.table, work)
     if ending.k_high == 0:
         return
     for e in range(n_present):
@@ -186,9 +264,70 @@ def add_mixed_group(own, place, met, votes, work, out):
         n_rivals = gather_rivals(target, met, n_present, work.rivals)
         for d in range(n_rivals):
             work.sums[d] = work.rivals.items[d] + work.rivals.tied[d]
-        for c in range(len(columns.ks)):
-            work.added[c] = 0.0
+        work.added[0] = 0.0
         n_own, g_own = met.prefix[target], met.group[target]
         _add_wins(n_own, g_own, n_rivals, ending, rule.share, columns.ks, ways, work)
-        for c in range(len(columns.ks)):
-            out[target if rule.every_class else c] += work.added[c]
+        out[target] += work.added[0]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _turn_to_losses(degree, rest, g_rest, limit, phi, table, work):
+    """work.pairs = all ways of the rivals less those that are there; returns the new degree."""
+    poly, row, stride = work.pairs.poly, work.group_row, work.pairs.stride
+    for x in range((degree + 1) * stride, (min(g_rest, limit) + 1) * stride):
+        poly[x] = 0.0
+    degree = min(g_rest, limit)
+    _group_chances(g_rest, degree, phi, table, row)
+    for i in range(degree + 1):
+        part = poly[i * stride + i : i * stride + limit + 1]
+        for x in range(len(part)):
+            part[x] = row[i] * table[rest, x] - part[x]
+    return degree
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _rivals_can_hold(v, n_own, n_rivals, losing, work):
+    """Whether no rival is sure to have more than v votes, and the own class to have more itself."""
+    doubt = losing.doubts[n_own, v]
+    for d in range(n_rivals):
+        most = v if losing.share or work.rivals.after[d] else v - 1
+        if work.rivals.items[d] > most:
+            doubt += losing.doubts[work.rivals.items[d], most]
+    return doubt < DOUBT
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def add_mixed_losses(s, g, g_own, front, losing, met, work, out):
+    """out[column] += mass of the prefixes that end inside a tie group · P(own class loses).
+
+    The group has g items, g_own of them of the own class, and follows s items.
+    """
+    columns, table, share, n_own = losing.columns, losing.table, losing.share, front.n_own
+    sums, ks = work.sums, columns.ks
+    n_rivals = gather_rivals(front.own, met, front.n_rivals, work.rivals)
+    v_open = np.int64(0)
+    for d in range(n_rivals):
+        sums[d] = work.rivals.items[d] + work.rivals.tied[d]
+        v_open = max(v_open, sums[d] if share or not work.rivals.after[d] else sums[d] - 1)
+    if losing.fewest[n_own] > v_open:
+        return
+    v_open, g_rest = min(v_open, n_own + g_own), g - g_own
+    k_open = min(v_open + front.rest + g_rest, table.shape[1] - 1)
+    ending = _weigh_votes(s, g, k_open, columns, table, work)
+    for c in range(len(ks)):
+        work.added[c] = 0.0
+    for v in range(losing.fewest[n_own], min(v_open, ending.k_high // 2) + 1):
+        limit = min(ending.k_high - v, front.rest + g_rest)
+        if v + limit < ending.k_low:
+            continue
+        order = quadrature_order(sums, n_rivals, v, v + limit, share) if v > 0 else 1
+        for q in range(order):
+            y = losing.ties.nodes[order, q] if share else 1.0
+            scale = losing.ties.weights[order, q] if share else 1.0
+            degree = np.int64(-1)
+            if v > 0 and _rivals_can_hold(v, n_own, n_rivals, losing, work):
+                degree = _fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
+            degree = _turn_to_losses(degree, front.rest, g_rest, limit, ending.phi, table, work)
+            _add_votes(v, n_own, g_own, degree, limit, scale, ks, ending, table, work)
+    for c in range(len(ks)):
+        out[c] += work.added[c]

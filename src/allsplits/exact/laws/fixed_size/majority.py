@@ -4,28 +4,39 @@ Cost per sample and prefix: O(k²) when one rival class can catch up, O(k²) mor
 one. Conditioning as in Celisse & Mary-Huard 2011, any number of classes and ties beyond the paper.
 """
 
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.effort import map_timed_rows
-from allsplits.exact.kernel_types import Rows, Rule
+from allsplits.exact.kernel_types import Quadrature, Rows, Rule
+from allsplits.exact.laws.fixed_size._kernels_losses import (
+    Losing,
+    new_beaten,
+    right_tied,
+    right_untied,
+)
 from allsplits.exact.laws.fixed_size._kernels_majority import (
     RARE,
     score_tied,
     score_untied,
     work_space,
 )
-from allsplits.exact.laws.fixed_size._kernels_rivals import Votes, Ways
+from allsplits.exact.laws.fixed_size._kernels_rivals import DOUBT, Votes, Ways
+from allsplits.exact.laws.fixed_size._kernels_tied import new_tied_work
 from allsplits.exact.masses import Prefixes, binomial_table
 from allsplits.exact.question import Options, own_rows
-from allsplits.exact.ties import distinct_rows, legendre_rules
+from allsplits.exact.ties import chosen_rows, distinct_rows, legendre_rules
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
+#: Chances to be right that what is left of one is not precise enough for.
+_FAINT = 1e-12
 #: What a long run is told.
 CHEAPER = "fewer neighbours or fewer samples"
 
@@ -41,15 +52,33 @@ class VoteTable:
 
     @staticmethod
     def rounding(prefixes: Prefixes, n_classes: int) -> float:
-        """Bound on the relative rounding error of a value: all terms are positive.
+        """Bound on the rounding error of a value, relative to wins and losses: sums of positives.
 
         Tables: 3 roundings a row, numerator and denominator; masses: 4 a step and their sum; each
-        class's factor: k products and sums; then the sums over votes and prefixes; numbers of
-        votes that are less probable than `RARE` are left out.
+        class's factor: k products and sums; then the sums over votes and prefixes. Numbers of
+        votes that are less probable than `RARE` are left out, for each prefix at most k of them.
         """
         depth, k = prefixes.depth, int(prefixes.ks.max())
         factors = min(n_classes, depth)
-        return (12 * depth + (k + 3) * (factors + 2) + 64) * UNIT_ROUNDOFF + k * RARE
+        roundings = 12 * depth + (k + 3) * (factors + 2) + 64
+        return roundings * UNIT_ROUNDOFF + k * depth * RARE
+
+
+def log_doubts(depth: int, k_most: int, share: float) -> Floats:
+    """doubts[n, v]: at most v of n given items are drawn with a chance of e^-doubts[n, v] or less.
+
+    Hoeffding 1963 (theorem 1 and section 6): n · KL(v/n, share), which holds without replacement as
+    well. Numbers drawn of several classes are negatively associated (Joag-Dev & Proschan 1983), so
+    doubts of classes add up.
+    """
+    n, v = np.arange(depth + 1)[:, None], np.arange(k_most + 1)
+    part = np.minimum(v / np.maximum(n, 1), 1.0)
+    few = part < share
+    # n log(1 - share) for v = 0; a share of 1 leaves none out.
+    least = max(1 - share, np.finfo(float).tiny)
+    drawn = np.where(few & (part > 0), part, share or 1.0)
+    entropy = part * np.log(drawn / (share or 1.0)) + (1 - part) * np.log((1 - part * few) / least)
+    return np.where(few, n * entropy, 0.0)
 
 
 class MajorityVote:
@@ -82,40 +111,107 @@ class MajorityVote:
 
         `numbers` are those of the rows, where the order does not tell.
         """
-        return self._run(order, class_rows(order, codes, numbers), n_threads, every_class=False)
+        losing = self._losing
+
+        def score(rows: Rows, tied: bool, out: Floats, start: int, stop: int) -> None:
+            beaten = new_beaten(self.n_classes, losing)
+            if tied:
+                work = new_tied_work(self.n_classes, losing.weights, losing.table.shape[1])
+                right_tied(rows, start, stop, losing, beaten, work, out)
+            else:
+                right_untied(rows, start, stop, losing, beaten, out)
+
+        rows = class_rows(order, codes, numbers)
+        found = self._run(order, rows, n_threads, len(self.prefixes.ks), score)
+        faint = np.flatnonzero(found[:, 0] < _FAINT)
+        if found.shape[1] == 1 and len(faint):
+            # Small chances again, added up from wins: the hardest samples can be told apart.
+            few = chosen_rows(rows, faint)
+            every = self._run(
+                order, few, n_threads, self.n_classes, partial(self._score_wins, False)
+            )
+            found[faint, 0] = every[np.arange(len(faint)), few.own]
+        return found
 
     def every_class(self, order: NeighborOrder, codes: Codes, n_threads: int) -> Floats:
         """P(each class is predicted) for the only column, shape (rows, classes).
 
         The rows' own classes play no part, so they may be samples that are not in `codes`.
         """
-        return self._run(order, query_rows(order, codes), n_threads, every_class=True)
+        rows = query_rows(order, codes)
+        score = partial(self._score_wins, True)
+        return self._run(order, rows, n_threads, self.n_classes, score)
+
+    def _score_wins(
+        self, every_class: bool, rows: Rows, tied: bool, out: Floats, start: int, stop: int
+    ) -> None:
+        rule = Rule(every_class, self.options.average, self.options.share)
+        votes = Votes(rule, self.prefixes.columns, Ways(self.table.values, self.quadrature))
+        weights = self._weights if tied else None
+        met, work, tied_work = work_space(self.n_classes, votes, weights)
+        if tied:
+            score_tied(rows, start, stop, votes, met, work, tied_work, out)
+        else:
+            score_untied(rows, start, stop, votes, met, work, out)
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """m_j / T[j, k] of each prefix and column."""
+        masses, below = self.prefixes.masses.T, self.table.values[:, self.prefixes.ks]
+        return np.divide(masses, below, out=np.zeros(masses.shape), where=masses > 0)
+
+    @cached_property
+    def _losing(self) -> Losing:
+        """What the kernels of the own class need to know."""
+        prefixes, share, table = self.prefixes, self.options.share, self.table.values
+        k_most = int(prefixes.ks.max())
+        kept = np.zeros((prefixes.depth + 2, len(prefixes.ks)))
+        kept[:-1] = np.cumsum(prefixes.masses.T[::-1], axis=0)[::-1]
+        doubts = log_doubts(prefixes.depth, k_most, prefixes.least_share)
+        starts, nodes = self._nodes(k_most)
+        return Losing(
+            prefixes.columns, share, self.quadrature, table, self.table.theta, doubts,
+             np.count_nonzero(doubts >= DOUBT, axis=1), starts, nodes, self._weights, kept,
+        )  # fmt: skip
+
+    def _nodes(self, k_most: int) -> tuple[NDArray[np.int64], Quadrature]:
+        """starts[r, v] of the nodes for v votes against r rivals, and all of them.
+
+        A single one where ties are not shared.
+        """
+        votes = np.arange(1, k_most // 2 + 1)
+        if not self.options.share or k_most == 1:
+            starts = np.concatenate([[0, 0], votes])[None]
+            return starts, Quadrature(np.ones(len(votes)), np.ones(len(votes)))
+        rivals = np.arange(min(self.n_classes, k_most))[:, None]
+        # No more than k/v - 1 rivals can be tied with v of k votes.
+        sizes = np.minimum(rivals, k_most // votes - 1) // 2 + 1
+        ends = np.cumsum(sizes.ravel()).reshape(sizes.shape)
+        firsts = ends[:, -1:] - sizes.sum(axis=1, keepdims=True)
+        starts = np.concatenate([firsts, firsts, ends], axis=1)
+        nodes, weights = (
+            np.concatenate([rule[n, :n] for n in sizes.ravel()]) for rule in self.quadrature
+        )
+        return starts, Quadrature(nodes, weights)
 
     def _run(
-        self, order: NeighborOrder, rows: Rows, n_threads: int, *, every_class: bool
+        self,
+        order: NeighborOrder,
+        rows: Rows,
+        n_threads: int,
+        width: int,
+        score: Callable[[Rows, bool, Floats, int, int], None],
     ) -> Floats:
-        rule = Rule(every_class, self.options.average, self.options.share)
-        ways = Ways(self.table.values, self.quadrature)
-        votes = Votes(rule, self.prefixes.columns, ways)
         place: Any = slice(None)
-        if rule.average:
+        if self.options.average:
             rows, _, place = distinct_rows(rows, np.zeros_like(rows.own))
-        width = self.n_classes if every_class else len(self.prefixes.ks)
         out = np.zeros((len(rows.own), width))
         has_ties = bool(rows.tied.any())
-        tied = rule.average and has_ties
-
-        def score(start: int, stop: int) -> None:
-            met, work, tied_work = work_space(self.n_classes, votes, tied)
-            if tied:
-                score_tied(rows, start, stop, votes, met, work, tied_work, out)
-            else:
-                score_untied(rows, start, stop, votes, met, work, out)
-
+        tied = self.options.average and has_ties
         # What ties cost is seen from the first rows; the first block speaks for the others.
         says_so = has_ties and order.first_row == self.first_row
         map_timed_rows(
-            score,
+            partial(score, rows, tied, out),
             len(rows.own),
             n_threads,
             scale=self.rows_in_all / order.n_samples if says_so else 0.0,

@@ -81,7 +81,7 @@ class ClassStrikes:
             def run(
                 start: int, stop: int, rows: Rows = rows, base: Floats = base, out: Floats = changes
             ) -> None:
-                met, work, _ = work_space(self.vote.n_classes, votes, tied=False)
+                met, work, _ = work_space(self.vote.n_classes, votes, None)
                 sums = np.empty((self.vote.n_classes + 1, depth + 2, n_columns))
                 strike_classes(rows, (start, stop), votes, met, work, sums, base, out)
 

@@ -7,15 +7,10 @@ from math import comb
 import numpy as np
 import pytest
 
-from allsplits.exact.kernel_types import Rows, Rule
-from allsplits.exact.laws.fixed_size._kernels_majority import (
-    score_tied,
-    score_untied,
-    work_space,
-)
+from allsplits.exact.kernel_types import Rows
+from allsplits.exact.laws.fixed_size._kernels_losses import new_beaten, right_tied, right_untied
 from allsplits.exact.laws.fixed_size._kernels_mean import TargetRows, Windows, squared_errors
 from allsplits.exact.laws.fixed_size._kernels_ranked import hit_columns
-from allsplits.exact.laws.fixed_size._kernels_rivals import Votes, Ways
 from allsplits.exact.laws.fixed_size._kernels_tally import (
     count_nearest,
     count_prefixes,
@@ -23,10 +18,11 @@ from allsplits.exact.laws.fixed_size._kernels_tally import (
     nearest_curve,
     spread_ties,
 )
+from allsplits.exact.laws.fixed_size._kernels_tied import new_tied_work
 from allsplits.exact.laws.fixed_size._kernels_two_classes import fill_win_table, sum_two_classes
-from allsplits.exact.laws.fixed_size.majority import VoteTable
+from allsplits.exact.laws.fixed_size.majority import MajorityVote, VoteTable
 from allsplits.exact.masses import Column, prefixes_for
-from allsplits.exact.ties import legendre_rules
+from allsplits.exact.question import Options
 from allsplits.splits import SizeLaw
 
 TRAIN = 3
@@ -34,6 +30,10 @@ TRAIN = 3
 
 def prefixes(n, ks):
     return prefixes_for([Column(k, SizeLaw.of_size(n + 1, TRAIN)) for k in ks], 1e-15)
+
+
+def options(share):
+    return Options(label_ties="share" if share else "first")
 
 
 def mean_over_training_sets(neighbours, k, value):
@@ -53,38 +53,36 @@ def close(found, expected):
     np.testing.assert_allclose(found, np.array(expected, dtype=float), rtol=0, atol=1e-13)
 
 
-@pytest.mark.parametrize("every_class", [False, True])
-@pytest.mark.parametrize("ks", [[1], [2], [1, 2, 3]])
-def test_score_untied_takes_neighbours_as_they_come(neighbours, share, win, ks, every_class):
-    row = type(neighbours)(neighbours.own, [[c] for c in neighbours.rows.labels.tolist()])
-    if every_class:
-        ks = ks[-1:]
-    at = prefixes(row.n, ks)
-    ways = Ways(VoteTable(at).values, legendre_rules(max(ks) // 2 + 1 if share else 0))
-    votes = Votes(Rule(every_class, False, share), at.columns, ways)
-    out = np.zeros((1, 3 if every_class else len(ks)))
-    met, work, _ = work_space(3, votes, False)
-    score_untied(neighbours.rows, 0, 1, votes, met, work, out)
-    asked = [(ks[0], c) for c in range(3)] if every_class else [(k, row.own) for k in ks]
-    close(out[0], [mean_over_training_sets(row, k, lambda v, _, c=c: win(v, c)) for k, c in asked])
+def untied(neighbours):
+    return type(neighbours)(neighbours.own, [[c] for c in neighbours.rows.labels.tolist()])
 
 
-@pytest.mark.parametrize("every_class", [False, True])
-@pytest.mark.parametrize("ks", [[1], [2], [1, 2, 3]])
-def test_score_tied(neighbours, share, win, ks, every_class):
-    if every_class:
-        ks = ks[-1:]
-    at = prefixes(neighbours.n, ks)
-    ways = Ways(VoteTable(at).values, legendre_rules(max(ks) // 2 + 1 if share else 0))
-    out = np.zeros((1, 3 if every_class else len(ks)))
-    rule = Rule(every_class, True, share)
-    votes = Votes(rule, at.columns, ways)
-    score_tied(neighbours.rows, 0, 1, votes, *work_space(3, votes, True), out)
-    asked = [(ks[0], c) for c in range(3)] if every_class else [(k, neighbours.own) for k in ks]
-    close(
-        out[0],
-        [mean_over_training_sets(neighbours, k, lambda v, _, c=c: win(v, c)) for k, c in asked],
-    )
+def win_of(row, k, win, c):
+    return mean_over_training_sets(row, k, lambda voters, _: win(voters, c))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("tied", [False, True])
+def test_every_class_of_untied_and_tied_neighbours(neighbours, share, win, k, tied):
+    row = neighbours if tied else untied(neighbours)
+    vote = MajorityVote(prefixes(row.n, [k]), 3, options(share))
+    out = np.zeros((1, 3))
+    vote._score_wins(True, neighbours.rows, tied, out, 0, 1)
+    close(out[0], [win_of(row, k, win, c) for c in range(3)])
+
+
+@pytest.mark.parametrize("ks", [[1], [2], [1, 2, 3], [3, 1]])
+@pytest.mark.parametrize("tied", [False, True])
+def test_right_untied_and_right_tied(neighbours, share, win, ks, tied):
+    row = neighbours if tied else untied(neighbours)
+    losing = MajorityVote(prefixes(row.n, ks), 3, options(share))._losing
+    out, beaten = np.zeros((1, len(ks))), new_beaten(3, losing)
+    if tied:
+        work = new_tied_work(3, losing.weights, losing.table.shape[1])
+        right_tied(neighbours.rows, 0, 1, losing, beaten, work, out)
+    else:
+        right_untied(neighbours.rows, 0, 1, losing, beaten, out)
+    close(out[0], [win_of(row, k, win, row.own) for k in ks])
 
 
 def test_hit_columns(neighbours):
