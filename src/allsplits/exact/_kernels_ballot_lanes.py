@@ -18,8 +18,7 @@ from allsplits.exact._kernels_ballots import (
     add_winner_votes,
     ballot_work,
 )
-from allsplits.exact.ballots import Places
-from allsplits.exact.kernel_types import EveryWinWork, Quadrature, aligned_space
+from allsplits.exact.kernel_types import EveryWinWork, Places, Quadrature, aligned_space
 
 Floats = NDArray[np.float64]
 
