@@ -128,6 +128,21 @@ def new_beaten(n_classes: int, losing: Losing) -> Beaten:
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _times_single(n, y, low, high, limit, table, poly, temp):
+    """Multiply poly, from `low` to `high`, by Σ_b T[n, b] (yz)^b; returns the highest power."""
+    top = min(high + n, limit)
+    for x in range(low, top + 1):
+        temp[x] = 0.0
+    factor = 1.0
+    for b in range(min(n, top - low) + 1):
+        add_shifted(factor * table[n, b], poly[low:], temp, low + b, min(high, top - b) + 1 - low)
+        factor *= y
+    for x in range(low, top + 1):
+        poly[x] = temp[x]
+    return top
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _multiply_others(e, v, y, limit, doubt, front, losing, beaten):
     """beaten.poly = Π F_d over the rivals but e that are not free, up to `limit`.
 
@@ -147,6 +162,14 @@ def _multiply_others(e, v, y, limit, doubt, front, losing, beaten):
         y_d = y if losing.share else (1.0 if d > front.own else 0.0)
         if d == e or is_free(n, v, y_d):
             continue
+        if n == 1 and losing.share:
+            # All that are left have one item, and v is 1: Π (1 - θ + θyz), in one step.
+            n_left = np.int64(0)
+            for q in range(p, front.n_rivals):
+                n_left += met.prefix[met.present[q]] == 1 and met.present[q] != e
+            free -= n_left
+            high = _times_single(n_left, y, low, high, limit, losing.table, poly, temp)
+            break
         free -= n
         row, least, most = losing.table[n], fewest[n], v if y_d > 0.0 else v - 1
         top = min(high + most, limit)

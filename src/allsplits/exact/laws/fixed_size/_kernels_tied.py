@@ -177,11 +177,14 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _add_votes(v, n_own, g_own, degree, limit, scale, ks, ending, table, work):
+def _add_votes(v, own, reach, scale, ks, ending, table, work):
     """Add to work.added what work.pairs are worth to a class that gets v votes.
 
-    `degree` is the most votes that rivals have from the group.
+    `own` are its items in prefix and group, `reach` the most votes that rivals have from the group
+    and in all.
     """
+    n_own, g_own = own
+    degree, limit = reach
     row, chances, added = work.group_row, work.chances, work.added
     poly, stride, n_columns = work.pairs.poly, work.pairs.stride, len(ks)
     _group_chances(g_own, min(g_own, v), ending.phi, table, row)
@@ -213,7 +216,7 @@ def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
             y = ways.quadrature.nodes[order, q] if share else 1.0
             scale = ways.quadrature.weights[order, q] if share else 1.0
             degree = _fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
-            _add_votes(v, n_own, g_own, degree, limit, scale, ks, ending, table, work)
+            _add_votes(v, (n_own, g_own), (degree, limit), scale, ks, ending, table, work)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -328,6 +331,6 @@ def add_mixed_losses(s, g, g_own, front, losing, met, work, out):
             if v > 0 and _rivals_can_hold(v, n_own, n_rivals, losing, work):
                 degree = _fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
             degree = _turn_to_losses(degree, front.rest, g_rest, limit, ending.phi, table, work)
-            _add_votes(v, n_own, g_own, degree, limit, scale, ks, ending, table, work)
+            _add_votes(v, (n_own, g_own), (degree, limit), scale, ks, ending, table, work)
     for c in range(len(ks)):
         out[c] += work.added[c]

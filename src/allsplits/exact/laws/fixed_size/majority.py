@@ -122,16 +122,22 @@ class MajorityVote:
                 right_untied(rows, start, stop, losing, beaten, out)
 
         rows = class_rows(order, codes, numbers)
+        one = len(self.prefixes.ks) == 1
+        if one and self.options.share:
+            # Losses pay where many k share them, or a single node is enough.
+            return self._own_wins(order, rows, n_threads)
         found = self._run(order, rows, n_threads, len(self.prefixes.ks), score)
         faint = np.flatnonzero(found[:, 0] < _FAINT)
-        if found.shape[1] == 1 and len(faint):
+        if one and len(faint):
             # Small chances again, added up from wins: the hardest samples can be told apart.
-            few = chosen_rows(rows, faint)
-            every = self._run(
-                order, few, n_threads, self.n_classes, partial(self._score_wins, False)
-            )
-            found[faint, 0] = every[np.arange(len(faint)), few.own]
+            found[faint] = self._own_wins(order, chosen_rows(rows, faint), n_threads)
         return found
+
+    def _own_wins(self, order: NeighborOrder, rows: Rows, n_threads: int) -> Floats:
+        """P(right) of rows for the only column, added up from wins."""
+        score = partial(self._score_wins, False)
+        every = self._run(order, rows, n_threads, self.n_classes, score)
+        return every[np.arange(len(rows.own)), rows.own][:, None]
 
     def every_class(self, order: NeighborOrder, codes: Codes, n_threads: int) -> Floats:
         """P(each class is predicted) for the only column, shape (rows, classes).
