@@ -18,6 +18,9 @@ import numpy as np
 from sklearn.model_selection import KFold, LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier
 
+# This source, whatever is installed: where it is installed itself (editable), pip hides its folder.
+sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+
 import allsplits
 from allsplits._kernel_cache import ship_kernels
 from allsplits._kernel_files import shipped_target

@@ -30,11 +30,10 @@ class CompiledKernels(BuildHookInterface):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile before files are collected."""
-        source = Path(self.root, "src")
-        installed = source / "allsplits" / "_compiled"
+        installed = Path(self.root, "src", "allsplits", "_compiled")
         shutil.rmtree(installed, ignore_errors=True)
         self._folder = tempfile.mkdtemp()
-        if not self._wanted or not self._compile(source):
+        if not self._wanted or not self._compile():
             return
         if version == "editable":
             shutil.copytree(self._folder, installed)
@@ -46,16 +45,13 @@ class CompiledKernels(BuildHookInterface):
         """Tidy up."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _compile(self, source: Path) -> bool:
+    def _compile(self) -> bool:
         self.app.display_info("Compiling the kernels of the usual calls: about a minute")
         program = Path(self.root, "compiling", "first_calls.py")
-        command = [sys.executable, str(program), self._folder]
-        # pip names the packages of the build there, too
-        places = [str(source), *filter(None, [os.environ.get("PYTHONPATH")])]
-        environment = {
-            **os.environ, "PYTHONPATH": os.pathsep.join(places), "PYTHONDONTWRITEBYTECODE": "1",
-        }  # fmt: skip
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, str(program), self._folder],
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, text=True,
+        )  # fmt: skip
         if done.returncode:
             self.app.display_warning(f"Built without compiled kernels: {done.stderr}")
         return not done.returncode
