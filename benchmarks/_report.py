@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from allsplits._files import write_file
+from benchmarks._before import Before
 from benchmarks._memory import GIB
 from benchmarks._r import r_versions
 from benchmarks._timing import Result, Rows, goal_table, summary
@@ -83,7 +84,7 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def page(measured: Measured, *, unfinished: str = "") -> str:
+def page(measured: Measured, *, before: Before, unfinished: str = "") -> str:
     """The whole page; `unfinished` says why a run is not complete."""
     parts = ["# Benchmarks"]
     if unfinished:
@@ -95,17 +96,18 @@ def page(measured: Measured, *, unfinished: str = "") -> str:
         f"Machine: {machine()}.",
         "Versions: " + ", ".join(f"{name} {number}" for name, number in versions()) + ".",
         "Rivals take turns in one process and each keeps its fastest turn; a ratio is our time "
-        "over the peer's.",
+        "over the peer's. *Before* is what stood in the same line of the page that this one "
+        "replaced.",
     ]
     if measured.results:
         parts += ["## Goals", _capital(summary(measured.results)) + "."]
-        parts.append(markdown_table(goal_table(measured.results)))
+        parts.append(markdown_table(before.of_goals(goal_table(measured.results))))
     if measured.tables:
         parts.append(
             "An exponent e says that a time grew as the quantity to the power of e since the line "
             "above."
         )
-    parts += [markdown_table(table) for table in measured.tables]
+    parts += [markdown_table(before.of_growth(table)) for table in measured.tables]
     return "\n\n".join(parts) + "\n"
 
 
@@ -115,5 +117,5 @@ def _capital(text: str) -> str:
 
 def write_page(path: Path, measured: Measured, *, unfinished: str = "") -> Path:
     """Replace the page in one step."""
-    text = page(measured, unfinished=unfinished)
+    text = page(measured, before=Before.read(path), unfinished=unfinished)
     return write_file("output", path, lambda file: file.write(text.encode()))

@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import __main__ as program  # noqa: E402
 from benchmarks import _r, _report, growth, peers  # noqa: E402
+from benchmarks._before import Before  # noqa: E402
 from benchmarks._timing import Result, Rows  # noqa: E402
 
 GOOD = Result("ours / theirs", 1.0, 100.0, 1 / 60)
@@ -39,22 +40,44 @@ def topics(monkeypatch, tmp_path):
 
 
 def test_the_page_says_what_when_where_and_with_what(measured):
-    text = _report.page(measured)
+    text = _report.page(measured, before=Before(""))
     assert date.today().isoformat() in text
     assert "12 s" in text
     assert "0.2 processes" in text
     assert f"Python {platform.python_version()}" in text
     assert "scikit-learn 1." in text
     assert re.search(r"\d+ cores, \d+ GiB", text)
-    assert "| ours / theirs | 1 s | 100 s | 0.01x | ≤ 0.0167x | PASS |" in text
-    assert "| a \\| b | 3 s |  |  | ≤ 2 s | OVER |" in text
+    assert "| ours / theirs | 1 s | 100 s | 0.01x | ≤ 0.0167x | PASS |  |" in text
+    assert "| a \\| b | 3 s |  |  | ≤ 2 s | OVER |  |" in text
     assert "1 over the goal: a | b." in text
     assert "## Growth with n\n\n| n | search, s |\n| --- | ---: |\n| 1,000 | 0.1 |" in text
     assert "Incomplete" not in text
 
 
+def test_the_page_says_what_stood_in_the_same_line_before(measured, tmp_path):
+    path = tmp_path / "RESULTS.md"
+    older = [Result("ours / theirs", 2.0, 100.0, 1 / 60), Result("a | b", 7.0, None, 2.0)]
+    headings = ("n", "k ≤", "p", "classes", "depth", "search, s", "evaluation, s")
+    same = ("1,000", "15", "200", "2", "55")
+    grown = Rows("growth with n", headings, [(*same, "0.1", "0.8")])
+    _report.write_page(path, _report.Measured(older, [grown]))
+    # A column has come since, and a line that is new.
+    headings = (*headings[:4], "copies", *headings[4:])
+    lines = [(*same[:4], copies, same[4], "0.1", "0.3") for copies in ("1", "2")]
+    new = _report.Measured(
+        [*measured.results, Result("new", 1.0)], [Rows(grown.title, headings, lines)]
+    )
+    _report.write_page(path, new)
+    text = path.read_text(encoding="utf-8")
+    assert "| ours / theirs | 1 s | 100 s | 0.01x | ≤ 0.0167x | PASS | 0.02x |" in text
+    assert "| a \\| b | 3 s |  |  | ≤ 2 s | OVER | 7 s |" in text
+    assert "| new | 1 s |  |  |  |  |  |" in text
+    assert "| 1,000 | 15 | 200 | 2 | 1 | 55 | 0.1 | 0.3 | 0.8 |" in text
+    assert "| 1,000 | 15 | 200 | 2 | 2 | 55 | 0.1 | 0.3 |  |" in text
+
+
 def test_the_page_names_neither_host_nor_folders(measured):
-    text = _report.page(measured)
+    text = _report.page(measured, before=Before(""))
     assert not re.search(r"(^|\s)/\w+/", text)
     if len(platform.node()) > 3:
         assert platform.node() not in text
