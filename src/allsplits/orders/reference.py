@@ -3,15 +3,16 @@
 One tie rule for all of them (see `kernel_types`): neighbours at equal distance are one tie group,
 orders end with a complete one, and its members stand in row order.
 
-New points: in Euclidean geometry with many references scikit-learn proposes candidates, which are
-verified; otherwise, and where that proves nothing, every query is compared with every reference by
-differences, O(queries · references · features). Both ways have the same bits.
+New points: in Euclidean geometry with many references candidates are proposed, by products in
+float32 or by scikit-learn, and verified; otherwise, and where that proves nothing, every query is
+compared with every reference by differences, O(queries · references · features). All ways have the
+same bits.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ from allsplits.orders.kernel_types import Places, SortedRows, Ties
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
 from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_rows, replace_rows
+from allsplits.orders.points import Points
+from allsplits.orders.proposers.products import ProductProposer
 from allsplits.orders.proposers.tree import TREE_FEATURES, NearestProposer
 from allsplits.orders.protocol import Block, Part, whole_order
 from allsplits.orders.search import iter_parts, read_points
@@ -42,6 +45,9 @@ _TREE_POINTS_PER_FEATURE = 1000
 #: up to which a tree is faster in any case.
 _PER_CANDIDATE, _PER_POINT, _PER_VALUE = 900.0, 4.0, 0.35
 _FLAT = 2
+#: Questions at a time from which products pay, which take longer to prepare; and the share of them
+#: that they may leave open before scikit-learn takes over, in float64.
+_MANY_QUESTIONS, _LEFT_OPEN = 64, 0.1
 #: The same without a tree, in values of the references, and where the nearest alone is wanted.
 _SMALL_TABLE = 200_000
 _SMALL_TABLE_FOR_ONE = 1_000_000
@@ -85,6 +91,7 @@ class Reference:
         self.metric = metric
         self.n_threads = n_threads
         self.rows_per_block = max(8, _ENTRIES_PER_BLOCK // len(points))
+        self._single_is_precise = True
 
     def within(
         self, depth: int, *, backend: str = "auto", block_size: int | None = None
@@ -103,13 +110,23 @@ class Reference:
         at = self._query_points(queries) if self._proposing_is_faster(depth) else None
         if at is None:
             return replace(concatenate(self._compared(queries, depth)), first_row=first_row)
-        n_points, ties = len(self.points), self.metric.squared_ties
-        items, beyond = self._proposer.propose_to(at, min(depth + 4 + depth // 8, n_points))
-        places = Places(self._proposer.points, at)
-        rows = rerank(places, items, beyond, depth, ties, self.n_threads)
-        order = pack_rows(rows, self.metric.from_squared, depth, n_points, first_row)
+        rows = self._proposed(at, depth)
+        order = pack_rows(rows, self.metric.from_squared, depth, len(self.points), first_row)
         failed = np.flatnonzero(rows.lengths < 0)
         return replace_rows(order, failed, self._compared(queries[failed], depth))
+
+    def _proposed(self, at: Array, depth: int) -> SortedRows:
+        """The nearest points by candidates; the length is -1 where they prove nothing."""
+        places, ties = Places(np.asarray(self._places), at), self.metric.squared_ties
+        wanted = min(depth + 4 + depth // 8, len(self.points))
+        features = places.points.shape[1]
+        if len(at) >= _MANY_QUESTIONS and features > TREE_FEATURES and self._single_is_precise:
+            candidates = self._products.propose_to(at, wanted)
+            rows = rerank(places, *candidates, depth, ties, self.n_threads)
+            if np.count_nonzero(rows.lengths < 0) <= _LEFT_OPEN * len(at):
+                return rows
+            self._single_is_precise = False
+        return rerank(places, *self._proposer.propose_to(at, wanted), depth, ties, self.n_threads)
 
     def parts_of(self, queries: Any, depth: int, part: Part) -> Iterator[Block]:
         """What consecutive blocks of queries contribute; they are numbered after the points."""
@@ -204,11 +221,18 @@ class Reference:
         )
 
     @cached_property
+    def _squares(self) -> Points | None:
+        """The points in Euclidean geometry, where squared distances serve."""
+        return Points(self.points, self.metric) if self._squares_fit(self.points) else None
+
+    @cached_property
+    def _products(self) -> ProductProposer:
+        return ProductProposer(cast("Points", self._squares), self.n_threads)
+
+    @cached_property
     def _places(self) -> Array | None:
         """Points whose squared Euclidean distances are the keys, where the metric allows it."""
-        if not self._squares_fit(self.points):
-            return None
-        return np.ascontiguousarray(self.metric.euclidean_points(self.points), np.float64)
+        return None if self._squares is None else self._squares[:]
 
     @cached_property
     def _transposed(self) -> Array:

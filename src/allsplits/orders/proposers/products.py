@@ -12,6 +12,7 @@ Memory: the lists, bounded; where they do not find room for all rows at once, ti
 only, and there are n²d products. A table of single precision is kept if it is small.
 """
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from threading import Lock
@@ -65,35 +66,58 @@ class ProductProposer:
             self._search(start, stop, n_candidates)
         whole = len(self.band) == len(self.numbers)
         here = self.places[start:stop] if whole else np.arange(start, stop) - self.band.start
-        words = self.lists.words[here]
+        return self._found(self.lists, here, self.single.rounding[start:stop])
+
+    def propose_to(self, queries: Array, n_candidates: int) -> tuple[NDArray[np.int32], Array]:
+        """Candidates of new points, ended by -1, and what all others exceed."""
+        rows, halves, rounding = self.single.of_questions(queries)
+        lists = self._new_lists(n_candidates, rounding)
+        asked = _reversed(_extended(rows, halves))
+        with threadpool_limits(1, user_api="blas"):
+            self._meet_all(lists, lambda first, last: asked[first:last], n_candidates)
+        self._finish(lists, n_candidates)
+        return self._found(lists, np.arange(len(queries)), rounding)
+
+    def _found(
+        self, lists: Lists, here: Numbers, rounding: Array
+    ) -> tuple[NDArray[np.int32], Array]:
+        """What is on some of the lists."""
+        words = lists.words[here]
         words.sort(axis=1)
-        longest = int(self.lists.counts[here].max())
+        longest = int(lists.counts[here].max())
         found = words[:, : longest + 1].astype(np.int32)
         items = np.where(found < 0, -1, self.numbers[found]).astype(np.int32)
-        reach = 2.0 * self.lists.limits[here].astype(np.float64) / self.single.scale**2
-        return items, reach - self.single.rounding[start:stop]
+        reach = 2.0 * lists.limits[here].astype(np.float64) / self.single.scale**2
+        reach[np.isinf(rounding)] = -np.inf
+        return items, reach - rounding
+
+    def _new_lists(self, wanted: int, rounding: Array) -> Lists:
+        slack = (rounding * self.single.scale**2).astype(np.float32)
+        full = 2 * _enough(wanted, 1 / len(self.blocks)) + 8
+        return Lists.empty(_room(wanted), full, slack)
+
+    def _finish(self, lists: Lists, wanted: int) -> None:
+        def finish(first: int, last: int) -> None:
+            finish_lists(lists, first, last, wanted)
+
+        map_row_ranges(finish, len(lists.counts), self.n_threads)
 
     def _search(self, start: int, stop: int, wanted: int) -> None:
         """Make the lists of a band of rows from `start` on, of all rows if there is room."""
-        n, room = len(self.numbers), 2 * wanted + 32
-        rows = max(stop - start, _LIST_BYTES // (8 * room))
+        n = len(self.numbers)
+        rows = max(stop - start, _LIST_BYTES // (8 * _room(wanted)))
         whole = rows >= n
         self.band = range(n) if whole else range(start, min(start + rows, n))
         self.wanted = wanted
-        slack = (self.single.rounding * self.single.scale**2).astype(np.float32)
         own = self.numbers if whole else np.asarray(self.band)
-        self.lists = Lists.empty(room, 2 * _enough(wanted, 1 / len(self.blocks)) + 8, slack[own])
+        self.lists = self._new_lists(wanted, self.single.rounding[own])
         # One product in each thread; many threads for one small product would wait for each other.
         with threadpool_limits(1, user_api="blas"):
             if whole:
                 self._meet_each_other(wanted)
             else:
-                self._meet_all(wanted)
-
-        def finish(first: int, last: int) -> None:
-            finish_lists(self.lists, first, last, wanted)
-
-        map_row_ranges(finish, len(own), self.n_threads)
+                self._meet_all(self.lists, partial(self._rows_of_band, start), wanted)
+        self._finish(self.lists, wanted)
 
     def _meet_each_other(self, wanted: int) -> None:
         """Every block with itself, then with those at a growing distance: each pair once."""
@@ -125,36 +149,44 @@ class ProductProposer:
                     at = rows.start + top, columns.start + left
                     filter_tile(scores, self.lists, *at, both, wanted)
 
-    def _meet_all(self, wanted: int) -> None:
-        """The rows of the band with all blocks."""
+    def _rows_of_band(self, start: int, first: int, last: int) -> Single:
+        return _reversed(self._read(np.arange(start + first, start + last)))
+
+    def _meet_all(self, lists: Lists, asked: Callable[[int, int], Single], wanted: int) -> None:
+        """Rows, from which to which is asked for, with all blocks."""
         step = self.tile
         shares = [block.stop / len(self.numbers) for block in self.blocks]
 
         def meet(first: int, last: int) -> None:
             for block, share in zip(self.blocks, shares, strict=True):
-                others, enough = _reversed(self._block(block)), _enough(wanted, share)
+                others, enough = self._block(block), _enough(wanted, share)
                 for top in range(first, last, step):
-                    rows = np.asarray(self.band[top : min(top + step, last)])
-                    queries = self._read(rows)
+                    queries = asked(top, min(top + step, last))
                     for left in range(0, len(others), step):
                         scores = queries @ others[left : left + step].T
-                        filter_tile(scores, self.lists, top, block.start + left, False, enough)
+                        filter_tile(scores, lists, top, block.start + left, False, enough)
 
-        map_row_ranges(meet, len(self.band), self.n_threads, smallest=step)
+        map_row_ranges(meet, len(lists.counts), self.n_threads)
 
     def _block(self, block: slice) -> Single:
         return self._read(self.numbers[block]) if self.table is None else self.table[block]
 
     def _read(self, numbers: Numbers) -> Single:
-        """Points with two more entries: half the square, and 1."""
+        """Some of the points, with their two more entries."""
         if self.table is not None:
             return self.table[self.places[numbers]]
-        out = np.ones((len(numbers), self.single.given.shape[1] + 2), dtype=np.float32)
+        out = np.empty((len(numbers), self.single.given.shape[1] + 2), dtype=np.float32)
         for low in range(0, len(numbers), _MOST_ROWS):
             part = numbers[low : low + _MOST_ROWS]
-            out[low : low + _MOST_ROWS, :-2] = self.single[part]
-            out[low : low + _MOST_ROWS, -2] = self.single.halves[part]
+            out[low : low + _MOST_ROWS] = _extended(self.single[part], self.single.halves[part])
         return out
+
+
+def _extended(rows: Single, halves: Array) -> Single:
+    """Points with two more entries: half the square, and 1."""
+    out = np.ones((len(rows), rows.shape[1] + 2), dtype=np.float32)
+    out[:, :-2], out[:, -2] = rows, halves
+    return out
 
 
 def _reversed(block: Single) -> Single:
@@ -162,6 +194,11 @@ def _reversed(block: Single) -> Single:
     others = -block
     others[:, -2], others[:, -1] = 1, block[:, -2]
     return others
+
+
+def _room(wanted: int) -> int:
+    """Of a list."""
+    return 2 * wanted + 32
 
 
 def _enough(wanted: int, share: float) -> int:
