@@ -33,7 +33,7 @@ def exact_search(X: NDArray[Any], metric: Metric, depth: int, n_threads: int) ->
         return FullRowSearch(_metric_rows(X, metric, n_threads), len(X), depth, n_threads)
     points = Points(X, metric)
     full = full_euclidean_rows(points, depth, n_threads)
-    if _full_rows_are_cheaper(*points.shape, depth):
+    if full_rows_are_cheaper(*points.shape, depth, mirrored=len(X) ** 2 <= ENTRIES_PER_BLOCK):
         return full
     proposers: list[Callable[[], Proposer]] = [lambda: NearestProposer(points[:], n_threads)]
     if points.shape[1] > TREE_FEATURES:
@@ -50,14 +50,15 @@ def full_euclidean_rows(points: Points, depth: int, n_threads: int) -> FullRowSe
     )
 
 
-def _full_rows_are_cheaper(n_samples: int, n_features: int, depth: int) -> bool:
+def full_rows_are_cheaper(
+    n_samples: int, n_features: int, depth: int, *, mirrored: bool = False
+) -> bool:
     """Compare the work per row, in nanoseconds (measured; it decides speed only).
 
-    Full rows: all differences, which large data have no other half of to mirror, and the sort.
+    Full rows: all differences, or one half of them if the other is `mirrored`, and the sort.
     Candidates: the product and the selection, the differences of the candidates, and a start that
     takes milliseconds however small the data are, and more where it is compiled first.
     """
-    mirrored = n_samples**2 <= ENTRIES_PER_BLOCK
     pair = 2.7 + n_features / 13 if mirrored else 1.6 + n_features / 8
     full = n_samples * pair + 25 * depth
     proposing = n_samples * (0.7 + n_features / 70) + 2500 + 1.5e7 / n_samples

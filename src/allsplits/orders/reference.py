@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from allsplits._threads import thread_count
 from allsplits._validation import check_count
 from allsplits.orders.backends import check_backend
+from allsplits.orders.default import full_rows_are_cheaper
 from allsplits.orders.kernel_types import Places, SortedRows, Ties
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
@@ -107,7 +108,7 @@ class Reference:
 
     def of(self, queries: Array, depth: int, first_row: int = 0) -> NeighborOrder:
         """The `depth` nearest points of each query; rows are numbered from `first_row` on."""
-        at = self._query_points(queries) if self._proposing_is_faster(depth) else None
+        at = self._query_points(queries) if self._proposing_is_faster(depth, len(queries)) else None
         if at is None:
             return replace(concatenate(self._compared(queries, depth)), first_row=first_row)
         rows = self._proposed(at, depth)
@@ -119,8 +120,7 @@ class Reference:
         """The nearest points by candidates; the length is -1 where they prove nothing."""
         places, ties = Places(np.asarray(self._places), at), self.metric.squared_ties
         wanted = min(depth + 4 + depth // 8, len(self.points))
-        features = places.points.shape[1]
-        if len(at) >= _MANY_QUESTIONS and features > TREE_FEATURES and self._single_is_precise:
+        if self._products_serve(len(at)):
             candidates = self._products.propose_to(at, wanted)
             rows = rerank(places, *candidates, depth, ties, self.n_threads)
             if np.count_nonzero(rows.lengths < 0) <= _LEFT_OPEN * len(at):
@@ -147,7 +147,7 @@ class Reference:
 
         None says that none does.
         """
-        if self._proposing_is_faster(k):
+        if self._proposing_is_faster(k, len(queries)):
             order = self.of(queries, k)
             of_order = order.cuts()
             return order.flat_indices[order.rectangle()], of_order if of_order.any() else None
@@ -242,12 +242,19 @@ class Reference:
     def _proposer(self) -> NearestProposer:
         return NearestProposer(np.asarray(self._places), self.n_threads)
 
-    def _proposing_is_faster(self, depth: int) -> bool:
+    def _products_serve(self, n_queries: int) -> bool:
+        n_features = int(np.asarray(self._places).shape[1])
+        many = n_queries >= _MANY_QUESTIONS
+        return many and n_features > TREE_FEATURES and self._single_is_precise
+
+    def _proposing_is_faster(self, depth: int, n_queries: int) -> bool:
         if self._places is None:
             return False
         n_points, n_features = len(self._places), int(self._places.shape[1])
         if n_points <= max(_SMALL_REFERENCE, 4 * depth):
             return False
+        if self._products_serve(n_queries):
+            return not full_rows_are_cheaper(n_points, n_features, depth)
         if not is_shallow(depth):
             compared = n_points * (_PER_POINT + _PER_VALUE * n_features)
             return n_features <= _FLAT or _PER_CANDIDATE * depth < compared

@@ -15,7 +15,7 @@ def way(request, monkeypatch):
     """All tests of this file go both ways, whichever is faster; a few references have no tree."""
     if request.param == "proposed":
         few_or_many = "allsplits.orders.reference.Reference._proposing_is_faster"
-        monkeypatch.setattr(few_or_many, lambda self, depth: self._places is not None)
+        monkeypatch.setattr(few_or_many, lambda self, depth, n_queries: self._places is not None)
     return request.param
 
 
@@ -161,9 +161,21 @@ def test_large_references_are_proposed_from(way):
         (20_000, 64, 300, True), (20_000, 64, 900, False),
     ]:  # fmt: skip
         asked = Reference(np.ones((n_points, n_features)), Metric("euclidean"), 1)
-        assert asked._proposing_is_faster(depth) == (proposed or way == "proposed")
+        assert asked._proposing_is_faster(depth, 9) == (proposed or way == "proposed")
         other = Reference(np.ones((n_points, n_features)), Metric("manhattan"), 1)
-        assert not other._proposing_is_faster(depth)
+        assert not other._proposing_is_faster(depth, 9)
+
+
+@pytest.mark.parametrize(
+    ("n_points", "n_features", "depth", "proposed"),
+    [
+        (2000, 16, 5, False), (2001, 16, 5, True), (2500, 16, 700, False), (12_501, 16, 1, True),
+        (50_000, 64, 2600, True), (50_000, 64, 6000, False), (50_000, 5, 2600, False),
+    ],
+)  # fmt: skip
+def test_products_serve_many_questions(n_points, n_features, depth, proposed, way):
+    asked = Reference(np.ones((n_points, n_features)), Metric("euclidean"), 1)
+    assert asked._proposing_is_faster(depth, 64) == (proposed or way == "proposed")
 
 
 def test_threads_for_large_batches_only():
