@@ -82,9 +82,9 @@ def test_bias_is_refused_without_advice_that_is_no_use():
 
 
 def test_many_splits_of_groups_are_counted_in_words():
-    knn, groups = KNeighborsClassifier(2, weights="distance"), np.arange(30)
+    knn, groups = KNeighborsClassifier(2, weights="distance"), np.arange(150) % 30
     with pytest.raises(UnsupportedError, match=r"155,117,520 of groups here, at most 20,000.*repl"):
-        evaluate(knn, X, y, cv=LeavePGroupsOut(15), groups=groups)
+        evaluate(knn, *load_iris(return_X_y=True), cv=LeavePGroupsOut(15), groups=groups)
 
 
 def test_the_package_is_the_command():
