@@ -5,7 +5,8 @@ orders end with a complete one, and its members stand in row order.
 
 New points: in Euclidean geometry with many references scikit-learn proposes candidates, which are
 verified; otherwise, and where that proves nothing, every query is compared with every reference by
-differences, O(queries · references · features). Both ways have the same bits.
+differences, O(queries · references · features). Both ways have the same bits. Sparse references are
+asked sparse questions (see `sparse`), others get blocks of them as arrays.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +27,8 @@ from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_
 from allsplits.orders.proposers.tree import TREE_FEATURES, NearestProposer
 from allsplits.orders.protocol import Block, Part, whole_order
 from allsplits.orders.search import iter_parts, read_points
+from allsplits.orders.sparse import SparseNearest
+from allsplits.orders.sparse_points import SparsePlaces, SparsePoints
 from allsplits.orders.squares import has_tiny_values
 from allsplits.orders.verify import is_shallow, lone_firsts, rerank, sort_rows, squared_rows
 
@@ -67,7 +70,7 @@ class Reference:
 
     Parameters
     ----------
-    points : ndarray of shape (n_points, n_features)
+    points : ndarray of shape (n_points, n_features), or SparsePoints
         Validated points. With ``metric="precomputed"`` new points are rows of distances to them.
     metric : Metric
         How far two points are apart, scalings included, for questions about new points.
@@ -98,33 +101,35 @@ class Reference:
         known = None if self.metric.precomputed else self.metric
         return replace(concatenate(orders), metric=known)
 
-    def of(self, queries: Array, depth: int, first_row: int = 0) -> NeighborOrder:
-        """The `depth` nearest points of each query; rows are numbered from `first_row` on."""
-        at = self._query_points(queries) if self._proposing_is_faster(depth) else None
-        if at is None:
-            return replace(concatenate(self._compared(queries, depth)), first_row=first_row)
-        n_points, ties = len(self.points), self.metric.squared_ties
-        items, beyond = self._proposer.propose_to(at, min(depth + 4 + depth // 8, n_points))
-        places = Places(self._proposer.points, at)
-        rows = rerank(places, items, beyond, depth, ties, self.n_threads)
-        order = pack_rows(rows, self.metric.from_squared, depth, n_points, first_row)
-        failed = np.flatnonzero(rows.lengths < 0)
-        return replace_rows(order, failed, self._compared(queries[failed], depth))
+    def of(self, queries: Any, depth: int, first_row: int = 0) -> NeighborOrder:
+        """The `depth` nearest points of each query; rows are numbered from `first_row` on.
+
+        Queries are an array or sparse points, whatever the points are.
+        """
+        if not self._proposing_is_faster(depth):
+            found = self._compared(queries, depth)
+        elif self._sparse is not None or isinstance(queries, SparsePoints):
+            found = [self._proposed(queries[part], depth) for part in self._ranges(queries)]
+        else:
+            found = [self._proposed(queries, depth)]
+        return replace(concatenate(found), first_row=first_row)
 
     def parts_of(self, queries: Any, depth: int, part: Part) -> Iterator[Block]:
         """What consecutive blocks of queries contribute; they are numbered after the points."""
         step = max(8, _ENTRIES_PER_PART // max(depth, 1))
         for start in range(0, len(queries), step):
-            at = np.asarray(queries[start : start + step], dtype=np.float64)
+            at = queries[start : start + step]
+            if not isinstance(at, SparsePoints):
+                at = np.asarray(at, dtype=np.float64)
             order = self.of(at, depth, len(self.points) + start)
             yield Block(order.n_samples, order.search, (part(order, self.n_threads),))
 
-    def nearest(self, queries: Array, k: int) -> NDArray[np.int32]:
+    def nearest(self, queries: Any, k: int) -> NDArray[np.int32]:
         """Row numbers of the k nearest points, the lower rows of a tie group that runs past k."""
         return self.nearest_and_cuts(queries, k)[0]
 
     def nearest_and_cuts(
-        self, queries: Array, k: int
+        self, queries: Any, k: int
     ) -> tuple[NDArray[np.int32], NDArray[np.bool_] | None]:
         """The same, and whether the first 1, 2, …, k of them end inside of a tie group.
 
@@ -148,12 +153,17 @@ class Reference:
     def threads_for(self, n_queries: int) -> int:
         """Threads for so many queries: they cost small batches more than they save."""
         n_values = self.points.size
-        products = n_queries * n_values * (1 if self._places is not None else _COST_OF_OTHERS)
+        squared = self._sparse is not None or self._places is not None
+        products = n_queries * n_values * (1 if squared else _COST_OF_OTHERS)
         small = n_values <= _VALUES_FOR_ONE_THREAD and products <= _PRODUCTS_FOR_ONE_THREAD
         return 1 if small else self.n_threads
 
-    def keys(self, queries: Array) -> Keys:
+    def keys(self, queries: Any) -> Keys:
         """What the points are sorted by for each query: numbers that grow with the distance."""
+        if self._sparse is not None:
+            rows = self._sparse.complete_rows(self._sparse_places(queries))
+            return Keys(rows, self.metric.squared_ties, self.metric.from_squared)
+        queries = _as_array(queries)
         at = self._query_points(queries)
         n_threads = self.threads_for(len(queries))
         if at is not None:
@@ -165,7 +175,24 @@ class Reference:
             rows = metric_rows(queries, self.points, self.metric, n_threads)
         return Keys(rows, Ties(), np.asarray)
 
-    def _compared(self, queries: Array, depth: int) -> list[NeighborOrder]:
+    def _proposed(self, queries: Any, depth: int) -> NeighborOrder:
+        """Orders of so many queries as are proposed for at a time, verified."""
+        n_points, ties = len(self.points), self.metric.squared_ties
+        if self._sparse is not None:
+            rows = self._sparse.nearest(self._sparse_places(queries), depth)
+        else:
+            queries = _as_array(queries)
+            at = self._query_points(queries)
+            if at is None:
+                return concatenate(self._compared(queries, depth))
+            items, beyond = self._proposer.propose_to(at, min(depth + 4 + depth // 8, n_points))
+            places = Places(self._proposer.points, at)
+            rows = rerank(places, items, beyond, depth, ties, self.n_threads)
+        order = pack_rows(rows, self.metric.from_squared, depth, n_points, 0)
+        failed = np.flatnonzero(rows.lengths < 0)
+        return replace_rows(order, failed, self._compared(queries[failed], depth))
+
+    def _compared(self, queries: Any, depth: int) -> list[NeighborOrder]:
         """Orders of blocks of queries from their distances to all points."""
         n_points = len(self.points)
         return [
@@ -173,11 +200,18 @@ class Reference:
             for _, keys in self._blocks(queries)
         ]
 
-    def _blocks(self, queries: Array) -> Iterator[tuple[slice, Keys]]:
-        """Ranges of queries that keep memory bounded, and their keys."""
-        for start in range(0, len(queries), self.rows_per_block):
-            part = slice(start, start + self.rows_per_block)
+    def _blocks(self, queries: Any) -> Iterator[tuple[slice, Keys]]:
+        """Ranges of queries and their keys."""
+        for part in self._ranges(queries):
             yield part, self.keys(queries[part])
+
+    def _ranges(self, queries: Any) -> Iterator[slice]:
+        """Ranges of queries that keep memory bounded, also where their rows are made dense."""
+        step = self.rows_per_block
+        if isinstance(queries, SparsePoints) and self._sparse is None:
+            step = max(1, min(step, _ENTRIES_PER_BLOCK // queries.shape[1]))
+        for start in range(0, len(queries), step):
+            yield slice(start, start + step)
 
     def _sorted(self, keys: Keys, depth: int) -> SortedRows:
         """The `depth` nearest; a single one needs no sort where nobody is tied with it."""
@@ -190,6 +224,20 @@ class Reference:
         if len(shared) == 0:
             return found
         return found.replaced(shared, sort_rows(rows[shared], 1, n_points, n_threads, ties))
+
+    @cached_property
+    def _sparse(self) -> SparseNearest | None:
+        """Sparse points, prepared; None for arrays."""
+        if not isinstance(self.points, SparsePoints):
+            return None
+        return SparseNearest(self.points, self.metric, self.n_threads)
+
+    def _sparse_places(self, queries: Any) -> SparsePlaces:
+        """Queries in the geometry of `_sparse`."""
+        if not isinstance(queries, SparsePoints):
+            queries = SparsePoints.of(queries, self.metric)
+        places: SparsePlaces = queries.places(self.metric)
+        return places
 
     def _query_points(self, queries: Array) -> Array | None:
         """Queries in the geometry of `_places`, or None where squared distances do not serve."""
@@ -219,6 +267,8 @@ class Reference:
         return NearestProposer(np.asarray(self._places), self.n_threads)
 
     def _proposing_is_faster(self, depth: int) -> bool:
+        if self._sparse is not None:
+            return self._sparse.proposes(depth, len(self.points))
         if self._places is None:
             return False
         n_points, n_features = len(self._places), int(self._places.shape[1])
@@ -231,6 +281,10 @@ class Reference:
             return n_points > _TREE_POINTS_PER_FEATURE * n_features
         most = _SMALL_TABLE_FOR_ONE if depth == 1 else _SMALL_TABLE
         return n_points * n_features > most
+
+
+def _as_array(queries: Any) -> Any:
+    return queries.dense() if isinstance(queries, SparsePoints) else queries
 
 
 def order_neighbors(
