@@ -7,8 +7,16 @@ must be the same however they are stored.
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.model_selection import KFold
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, RadiusNeighborsClassifier
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.model_selection import KFold, LeaveOneOut
+from sklearn.neighbors import (
+    KNeighborsClassifier,
+    KNeighborsRegressor,
+    NearestNeighbors,
+    RadiusNeighborsClassifier,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
 
 import allsplits as a
 
@@ -32,10 +40,10 @@ def order_parts(order):
     return order.indptr, order.flat_indices, order.tied
 
 
-def every_part(d, backend="auto"):
-    found = a.evaluate(d.knn(), d.X, d.y, cv=KFold(3), backend=backend)
-    low, high = found.interval()[:2] if isinstance(found.interval(), tuple) else (0, 0)
-    return found.score, found.sample_scores, found.prediction_proba, found.confusion, low, high
+def every_part(d):
+    found = a.evaluate(d.knn(), d.X, d.y, cv=KFold(3))
+    interval = found.interval()
+    return found.score, found.sample_scores, found.prediction_proba, interval.low, interval.high
 
 
 def fixed_test_set(d):
@@ -60,8 +68,8 @@ def within(d):
 
 def weighted(d):
     model = d.knn(3, weights="distance")
-    found = a.evaluate(model, d.X, d.y, cv=KFold(3))
-    asked = a.evaluate(model, d.X, d.y, cv=a.FixedSize(20), **d.with_test)
+    found = a.evaluate(model, d.X, d.y, cv=LeaveOneOut())
+    asked = a.evaluate(model, d.X, d.y, **d.with_test)
     return found.score, asked.score
 
 
@@ -192,6 +200,17 @@ def boosted_cv(d):
     return model.scores_.scores, model.predict(d.Z)
 
 
+def shared(d):
+    return (a.ShareClassQuery().shares(d.X, d.y),)
+
+
+def piped(d):
+    """Steps that see other rows, and steps that do not."""
+    both = (TfidfTransformer(norm=None), Normalizer())
+    found = [a.evaluate(make_pipeline(step, d.knn()), d.X, d.y, n_refits=3) for step in both]
+    return found[0].fit_once.score, found[0].score, found[1].score
+
+
 #: Calls on sparse rows of any size, by the public names they are for.
 STAY_SPARSE = {
     "order_neighbors": lambda d: order_parts(a.order_neighbors(d.X, depth=5, metric=d.metric)),
@@ -218,4 +237,40 @@ STAY_SPARSE = {
     "simulate": simulated,
     "UNNClassifier": boosted,
     "UNNClassifierCV": boosted_cv,
+    "ShareClassQuery": shared,
+    "evaluate, Pipeline": piped,
 }
+
+
+#: Calls that need dense rows: what they are given is refused before any work, or made dense if it
+#: is small.
+NEED_DENSE = {
+    "order_from_index": lambda d: a.order_from_index(
+        NearestNeighbors().fit(d.X), d.X, depth=4, allow_approximate=True
+    ),
+    "other metrics": lambda d: a.order_neighbors(d.X, depth=4, metric="manhattan"),
+    "other metrics, X_test": lambda d: a.evaluate(
+        KNeighborsClassifier(metric="manhattan"), d.X, d.y, **d.with_test
+    ),
+    "other metrics, KNeighborsClassifierCV": lambda d: a.KNeighborsClassifierCV(
+        range(1, 4), metric=("euclidean", "correlation")
+    ).fit(d.X, d.y),
+    "other metrics, UNNClassifier": lambda d: a.UNNClassifier(metric="manhattan").fit(d.X, d.y),
+    "other metrics, ActiveLearner": lambda d: a.ActiveLearner(metric="manhattan").fit(d.X),
+    "other metrics, CommitteeQuery": lambda d: a.CommitteeQuery(metric="manhattan").query(
+        d.X, np.where(np.arange(len(d.y)) % 2, d.y, np.nan)
+    ),
+    "voronoi_complexity": lambda d: a.voronoi_complexity(d.X, d.y),
+    "DecisionMapDisplay": lambda d: a.DecisionMapDisplay.from_estimator(d.knn(), d.X[:, :2], d.y),
+}
+
+#: Estimators that take dense rows only, whatever the size.
+TAKE_DENSE = {
+    "LazyRegressor": lambda d: a.LazyRegressor().fit(d.X, d.y * 1.0),
+    "CondensedReduced": lambda d: a.CondensedReduced().fit(d.X, d.y),
+    "FastCondensed": lambda d: a.FastCondensed().fit(d.X, d.y),
+    "IncrementalNNClassifier": lambda d: a.IncrementalNNClassifier().fit(d.X, d.y),
+}
+
+#: Takes whatever `evaluate` and the curves take, and hands it on.
+HANDED_ON = {name for name in a.__all__ if name.endswith("Display")}

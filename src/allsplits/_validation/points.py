@@ -32,6 +32,10 @@ _LARGEST_DENSE = 1 << 27
 _KEPT_TYPES = (np.float64, np.float32, np.float16, np.int8, np.uint8)
 
 
+#: Sparse formats that scikit-learn looks into; others become rows first.
+_CHECKED_FORMATS = ("csr", "csc", "coo", "bsr")
+
+
 #: What errors add about a type in which embeddings overflow.
 HALF_ENDS = (
     ": float16 ends at 65504, and what was larger is infinite; keep X in bfloat16 or float32"
@@ -118,13 +122,19 @@ def check_sparse(X: Any, *, name: str = "X", at_least: int = 2, allow_nan: bool 
 
 def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
     """scikit-learn's checks of what an estimator is given, tensors included."""
+    if issparse(X) and not options.get("accept_sparse", False):
+        raise InvalidTypeError(
+            f"X must be dense for {type(estimator).__name__}, which computes with all values of a "
+            f"sample; got a sparse one of shape {X.shape}: pass X.toarray(), or reduce it first "
+            "(e.g. TruncatedSVD)"
+        )
     return check_data(estimator, to_array(X), to_array(y, "y"), **options)
 
 
 def validate_samples(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
     """The same for whoever takes sparse samples, which stay as they are; others become float64."""
     dtype = "numeric" if issparse(X) else np.float64
-    return validate_data(estimator, X, y, accept_sparse=True, dtype=dtype, **options)
+    return validate_data(estimator, X, y, accept_sparse=_CHECKED_FORMATS, dtype=dtype, **options)
 
 
 def check_new_points(estimator: Any, X: Any) -> NDArray[np.float64]:

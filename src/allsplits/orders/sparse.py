@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders.full_rows import ENTRIES_PER_BLOCK, FullRowSearch
@@ -24,6 +25,8 @@ from allsplits.orders.protocol import Search
 from allsplits.orders.sparse_points import SparsePlaces, SparsePoints
 from allsplits.orders.verify import mark_sorted
 
+#: More features than this are renumbered, if few of them are used.
+_MANY_FEATURES = 1 << 20
 #: Links of a chain of near ties that candidates reach beyond the last.
 _LINKS = 8
 
@@ -38,8 +41,32 @@ class SparseNearest:
         self.ties, self.n_threads = metric.squared_ties, n_threads
 
     @cached_property
+    def _used(self) -> NDArray[np.int32] | None:
+        """The features that some point has, in ascending order; None for all.
+
+        Where features are many more than values, as of hashed words, a place for each costs more
+        than the points.
+        """
+        rows = self.places.rows
+        if rows.shape[1] <= max(_MANY_FEATURES, 4 * rows.nnz):
+            return None
+        return np.unique(rows.indices)
+
+    @cached_property
     def _columns(self) -> Any:
-        return self.places.rows.T.tocsr()
+        """The points, by feature."""
+        return self._by_used(self.places.rows).T.tocsr()
+
+    def _by_used(self, rows: Any) -> Any:
+        """Rows without the features that no point has: they add nothing to products."""
+        used = self._used
+        if used is None:
+            return rows
+        places = np.searchsorted(used, rows.indices)
+        known = np.append(used, -1)[places] == rows.indices
+        indptr = np.concatenate([[0], np.cumsum(known)])[rows.indptr]
+        shape = rows.shape[0], len(used)
+        return csr_array((rows.data[known], places[known], indptr), shape=shape)
 
     @cached_property
     def _farthest(self) -> float:
@@ -75,7 +102,7 @@ class SparseNearest:
         self, asked: SparsePlaces, depth: int, first_row: int
     ) -> tuple[NDArray[np.int32], Array]:
         """Items in ascending order, filled up with -1, and what all others exceed, squared."""
-        scores: Array = (asked.rows @ self._columns).toarray()
+        scores: Array = (self._by_used(asked.rows) @ self._columns).toarray()
         scores *= -2
         scores += self.places.squares
         scores += asked.squares[:, None]

@@ -115,7 +115,8 @@ class SparsePlaces:
     @cached_property
     def squares(self) -> Array:
         """Squared distances from 0."""
-        return np.asarray(self.rows.multiply(self.rows).sum(axis=1), dtype=np.float64).ravel()
+        owners = np.repeat(np.arange(len(self)), np.diff(self.rows.indptr))
+        return np.bincount(owners, np.square(self.rows.data), len(self))
 
     @property
     def longest(self) -> int:

@@ -68,7 +68,7 @@ class Rows:
         if isinstance(self.columns, nw.DataFrame):
             found = self.columns.row(row)
         else:
-            found = self._row(row).astype(np.float64).tolist()
+            found = self._row(row)[: len(self.shown)].astype(np.float64).tolist()
         return [cell(value) for value in found[: len(self.shown)]]
 
     def _row(self, row: int) -> NDArray[Any]:
