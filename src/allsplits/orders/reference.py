@@ -5,8 +5,8 @@ orders end with a complete one, and its members stand in row order.
 
 New points: in Euclidean geometry with many references scikit-learn proposes candidates, which are
 verified; otherwise, and where that proves nothing, every query is compared with every reference by
-differences, O(queries · references · features). Both ways have the same bits. Sparse references are
-asked sparse questions (see `sparse`), others get blocks of them as arrays.
+differences, O(queries · references · features). Both ways have the same bits. Large references are
+read a block at a time (see `points`), sparse ones are asked sparse questions (see `sparse`).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,22 +20,28 @@ from numpy.typing import NDArray
 from allsplits._threads import thread_count
 from allsplits._validation import check_count
 from allsplits.orders.backends import check_backend
-from allsplits.orders.kernel_types import Places, SortedRows, Ties
+from allsplits.orders.kernel_types import SortedRows, Ties
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
 from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_rows, replace_rows
+from allsplits.orders.points import Points
+from allsplits.orders.proposers.stream import StreamProposer
 from allsplits.orders.proposers.tree import TREE_FEATURES, NearestProposer
 from allsplits.orders.protocol import Block, Part, whole_order
 from allsplits.orders.search import iter_parts, read_points
 from allsplits.orders.sparse import SparseNearest
 from allsplits.orders.sparse_points import SparsePlaces, SparsePoints
 from allsplits.orders.squares import has_tiny_values
-from allsplits.orders.verify import is_shallow, lone_firsts, rerank, sort_rows, squared_rows
+from allsplits.orders.verify import is_shallow, lone_firsts, sort_rows
 
 #: Distances are held for this many pairs at a time (16 MiB).
 _ENTRIES_PER_BLOCK = 1 << 21
 #: Entries of orders that are held at once.
 _ENTRIES_PER_PART = 1 << 22
+#: Entries of points in float64 that are held (128 MiB), and of those that are copied for products;
+#: what is larger is read a block at a time.
+_HELD_ENTRIES = 1 << 24
+_COPIED_ENTRIES = 1 << 25
 #: Comparing with everybody is faster than proposing (measured) up to this many references, or with
 #: a tree to so many for each feature.
 _SMALL_REFERENCE = 2000
@@ -166,8 +172,8 @@ class Reference:
         queries = _as_array(queries)
         at = self._query_points(queries)
         n_threads = self.threads_for(len(queries))
-        if at is not None:
-            rows = squared_rows(at, self._transposed, n_threads)
+        if at is not None and self._places is not None:
+            rows = self._places.squared_to(at, n_threads)
             return Keys(rows, self.metric.squared_ties, self.metric.from_squared)
         if self.metric.precomputed:
             rows = np.array(queries, dtype=np.float64)
@@ -183,11 +189,10 @@ class Reference:
         else:
             queries = _as_array(queries)
             at = self._query_points(queries)
-            if at is None:
+            if at is None or self._places is None:
                 return concatenate(self._compared(queries, depth))
             items, beyond = self._proposer.propose_to(at, min(depth + 4 + depth // 8, n_points))
-            places = Places(self._proposer.points, at)
-            rows = rerank(places, items, beyond, depth, ties, self.n_threads)
+            rows = self._places.rerank_new(at, items, beyond, depth, ties, self.n_threads)
         order = pack_rows(rows, self.metric.from_squared, depth, n_points, 0)
         failed = np.flatnonzero(rows.lengths < 0)
         return replace_rows(order, failed, self._compared(queries[failed], depth))
@@ -243,7 +248,8 @@ class Reference:
         """Queries in the geometry of `_places`, or None where squared distances do not serve."""
         if self._places is None or not self._squares_fit(queries):
             return None
-        return np.ascontiguousarray(self.metric.euclidean_points(queries), np.float64)
+        queries = np.ascontiguousarray(queries, dtype=np.float64)
+        return np.ascontiguousarray(self.metric.euclidean_points(queries))
 
     def _squares_fit(self, points: Array) -> bool:
         # A query and a reference may be close where neither set holds two that are.
@@ -252,26 +258,31 @@ class Reference:
         )
 
     @cached_property
-    def _places(self) -> Array | None:
+    def _places(self) -> Points | None:
         """Points whose squared Euclidean distances are the keys, where the metric allows it."""
         if not self._squares_fit(self.points):
             return None
-        return np.ascontiguousarray(self.metric.euclidean_points(self.points), np.float64)
+        return Points(self.points, self.metric, _HELD_ENTRIES)
 
     @cached_property
-    def _transposed(self) -> Array:
-        return np.ascontiguousarray(np.asarray(self._places).T)
-
-    @cached_property
-    def _proposer(self) -> NearestProposer:
-        return NearestProposer(np.asarray(self._places), self.n_threads)
+    def _proposer(self) -> NearestProposer | StreamProposer:
+        """Whoever proposes from a copy where that is small or a tree, else from blocks."""
+        places = self._places
+        if places is None:
+            raise AssertionError("squares must serve to propose by them")
+        n_points, n_features = places.shape
+        if n_features <= TREE_FEATURES or (
+            places.held is not None and n_points * n_features <= _COPIED_ENTRIES
+        ):
+            return NearestProposer(places[:], self.n_threads)
+        return StreamProposer(places, self.n_threads)
 
     def _proposing_is_faster(self, depth: int) -> bool:
         if self._sparse is not None:
             return self._sparse.proposes(depth, len(self.points))
         if self._places is None:
             return False
-        n_points, n_features = len(self._places), int(self._places.shape[1])
+        n_points, n_features = self._places.shape
         if n_points <= max(_SMALL_REFERENCE, 4 * depth):
             return False
         if not is_shallow(depth):

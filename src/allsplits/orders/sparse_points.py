@@ -116,7 +116,8 @@ class SparsePlaces:
     def squares(self) -> Array:
         """Squared distances from 0."""
         owners = np.repeat(np.arange(len(self)), np.diff(self.rows.indptr))
-        return np.bincount(owners, np.square(self.rows.data), len(self))
+        sums = np.bincount(owners, np.square(self.rows.data), len(self))
+        return sums.astype(np.float64, copy=False)
 
     @property
     def longest(self) -> int:

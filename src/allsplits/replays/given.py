@@ -78,7 +78,8 @@ def order_of_split(neighbors: Neighbors, question: Question, split: GivenSplit) 
         threads = thread_count(question.options.n_jobs)
         points = neighbors.X
         if not isinstance(points, SparsePoints):
-            points = np.asarray(points, np.float64)
+            # Distances in Euclidean geometry are computed in float64 from any type.
+            points = np.asarray(points, None if neighbors.metric.is_euclidean else np.float64)
         found = _searched(points, neighbors, split, threads, depth)
     lengths = np.zeros(question.n_samples, dtype=np.int64)
     lengths[test] = np.diff(found.indptr)
