@@ -29,6 +29,8 @@ Array = NDArray[np.float64]
 class Points:
     """Points whose Euclidean order is the metric's order of the samples X.
 
+    A copy in float64 of up to `most_held` entries is held.
+
     Attributes
     ----------
     shape : tuple of int
@@ -37,11 +39,12 @@ class Points:
         All of them in float64, where that is no large copy.
     """
 
-    def __init__(self, X: NDArray[Any], metric: Metric, most_held: int = _HELD_ENTRIES) -> None:
-        self.X, self.metric, self.most_held = X, metric, most_held
+    def __init__(self, X: NDArray[Any], metric: Metric, most_held: int | None = None) -> None:
+        self.X, self.metric = X, metric
+        self.most_held = _HELD_ENTRIES if most_held is None else most_held
         self.held: Array | None = None
         as_it_is = X.dtype == np.float64 and X.flags.c_contiguous and not metric.of_directions
-        if as_it_is or X.size <= most_held:
+        if as_it_is or X.size <= self.most_held:
             self.held = self._converted(X)
         self.shape: tuple[int, int] = (len(X), self[:1].shape[1])
 
