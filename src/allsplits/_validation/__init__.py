@@ -24,6 +24,7 @@ from allsplits._validation.points import (
     check_square,
     check_unmasked,
     validate_data,
+    validate_samples,
 )
 from allsplits._validation.values import (
     check_choice,
@@ -72,4 +73,5 @@ __all__ = [
     "missing_values",
     "shown",
     "validate_data",
+    "validate_samples",
 ]

@@ -32,6 +32,10 @@ _LARGEST_DENSE = 1 << 27
 _KEPT_TYPES = (np.float64, np.float32, np.float16, np.int8, np.uint8)
 
 
+#: Sparse formats that scikit-learn looks into; others become rows first.
+_CHECKED_FORMATS = ("csr", "csc", "coo", "bsr")
+
+
 #: What errors add about a type in which embeddings overflow.
 HALF_ENDS = (
     ": float16 ends at 65504, and what was larger is infinite; keep X in bfloat16 or float32"
@@ -64,9 +68,10 @@ def check_points(
     if issparse(X):
         if math.prod(X.shape) > _LARGEST_DENSE:
             raise InvalidInputError(
-                f"{name} is sparse with shape {X.shape}: only Euclidean and cosine distances of "
-                "samples among themselves are computed on sparse rows, others on dense ones, and "
-                f"at most {_LARGEST_DENSE} entries fit; reduce it first (e.g. TruncatedSVD)"
+                f"{name} must have at most {_LARGEST_DENSE} entries to be made dense; got a sparse "
+                f"one of shape {X.shape}. Only the Euclidean and cosine distances of samples are "
+                "computed on sparse rows of any size: use such a metric where there is one, or "
+                "reduce it first (e.g. TruncatedSVD)"
             )
         X = X.toarray()
     try:
@@ -90,25 +95,46 @@ def check_points(
     return np.asarray(points)
 
 
-def check_sparse(X: Any, *, name: str = "X") -> Any:
+def check_sparse(X: Any, *, name: str = "X", at_least: int = 2, allow_nan: bool = False) -> Any:
     """Return sparse samples as float64 rows with sorted columns and no zeros that are stored."""
     _refuse_neighbors(name, X, precomputed=False)
     if X.dtype.kind not in "fiub":
         raise InvalidInputError(f"{name} must be numeric; got {X.dtype}")
-    if X.shape[0] < 2:
-        raise InvalidInputError(f"{name} must have at least 2 samples; got {X.shape[0]}")
-    rows = csr_array(X, dtype=np.float64, copy=True)
+    n_samples, n_features = X.shape
+    if n_samples < at_least:
+        samples = "sample" if at_least == 1 else "samples"
+        raise InvalidInputError(f"{name} must have at least {at_least} {samples}; got {n_samples}")
+    if n_features >= np.iinfo(np.int32).max:
+        raise InvalidInputError(
+            f"{name} must have fewer than {np.iinfo(np.int32).max} features; got {n_features}"
+        )
+    rows = csr_array(X, copy=True)
+    # In its own type, as `toarray` does: whatever is stored twice is added up.
     rows.sum_duplicates()
+    rows = rows.astype(np.float64, copy=False)
     rows.eliminate_zeros()
-    if not np.isfinite(rows.data).all():
+    finite = rows.data[~np.isnan(rows.data)] if allow_nan else rows.data
+    if not np.isfinite(finite).all():
         raise InvalidInputError(f"{name} must not hold NaN or infinity; got one")
-    check_size(name, rows.data)
+    check_size(name, finite)
     return rows
 
 
 def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
     """scikit-learn's checks of what an estimator is given, tensors included."""
+    if issparse(X) and not options.get("accept_sparse", False):
+        raise InvalidTypeError(
+            f"X must be dense for {type(estimator).__name__}, which computes with all values of a "
+            f"sample; got a sparse one of shape {X.shape}: pass X.toarray(), or reduce it first "
+            "(e.g. TruncatedSVD)"
+        )
     return check_data(estimator, to_array(X), to_array(y, "y"), **options)
+
+
+def validate_samples(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+    """The same for whoever takes sparse samples, which stay as they are; others become float64."""
+    dtype = "numeric" if issparse(X) else np.float64
+    return validate_data(estimator, X, y, accept_sparse=_CHECKED_FORMATS, dtype=dtype, **options)
 
 
 def check_new_points(estimator: Any, X: Any) -> NDArray[np.float64]:

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._validation import check_points
 from allsplits.active._labels import PartialLabels
 from allsplits.active._rows import read_rows
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders import Metric, Reference
+from allsplits.orders import Metric, Reference, read_queries
 
 Array = NDArray[np.float64]
 
@@ -22,13 +21,15 @@ class Candidates:
 
     Attributes
     ----------
+    X : ndarray or SparsePoints
+        Where they are, or their distances.
     numbers : ndarray or None
         Their row numbers in X; None for points that are not rows of X.
     n_rows : int
         Number of rows of whatever the answers' indices count: X, or the candidates.
     """
 
-    X: Array
+    X: Any
     metric: Metric
     labelled: NDArray[np.intp]
     numbers: NDArray[np.intp] | None
@@ -42,7 +43,7 @@ class Candidates:
         """What each candidate is called in answers."""
         return np.arange(self.n_rows) if self.numbers is None else self.numbers
 
-    def block(self, start: int, stop: int) -> Array:
+    def block(self, start: int, stop: int) -> Any:
         """Points (precomputed: rows of distances to the labelled samples) of some candidates."""
         rows = self.X[start:stop] if self.numbers is None else self.X[self.numbers[start:stop]]
         return rows[:, self.labelled] if self.metric.precomputed else rows
@@ -53,7 +54,8 @@ class Candidates:
         """Distances of the candidates at `positions` (rows of X) to some rows of X."""
         own = self.indices[positions]
         if self.metric.precomputed:
-            return self.X[np.ix_(own, rows)]
+            table: Array = self.X[np.ix_(own, rows)]
+            return table
         keys = Reference(self.X[rows], self.metric, n_threads).keys(self.X[own])
         return keys.transform(keys.rows)
 
@@ -63,13 +65,14 @@ class Candidates:
 
         def keys(i: int) -> Array:
             if self.metric.precomputed:
-                return points[:, self.indices[positions[i]]]
+                column: Array = points[:, self.indices[positions[i]]]
+                return column
             return Reference(points[i : i + 1], self.metric, 1).keys(points).rows.ravel()
 
         return keys
 
 
-def read_candidates(candidates: Any, X: Array, labels: PartialLabels, metric: Metric) -> Candidates:
+def read_candidates(candidates: Any, X: Any, labels: PartialLabels, metric: Metric) -> Candidates:
     """Read `candidates` as scikit-activeml does: None, row numbers, or points."""
     if candidates is not None and getattr(candidates, "ndim", np.ndim(candidates)) > 1:
         return _own_points(candidates, X, labels, metric)
@@ -84,14 +87,10 @@ def read_candidates(candidates: Any, X: Array, labels: PartialLabels, metric: Me
     return Candidates(X, metric, labels.rows, numbers, len(X))
 
 
-def _own_points(candidates: Any, X: Array, labels: PartialLabels, metric: Metric) -> Candidates:
+def _own_points(candidates: Any, X: Any, labels: PartialLabels, metric: Metric) -> Candidates:
     if metric.precomputed:
         raise InvalidInputError(
             "candidates must be rows of X or None with metric='precomputed'; got points"
         )
-    points = check_points(candidates, name="candidates", at_least=1, allow_nan=metric.allows_nan)
-    if points.shape[1] != X.shape[1]:
-        raise InvalidInputError(
-            f"candidates must have {X.shape[1]} features as X has; got {points.shape[1]}"
-        )
+    points = read_queries(candidates, X, metric, name="candidates")
     return Candidates(points, metric, labels.rows, None, len(points))

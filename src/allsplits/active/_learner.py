@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -19,9 +20,8 @@ from allsplits._threads import thread_count
 from allsplits._validation import (
     check_flag,
     check_parameters,
-    check_points,
     check_same_rows,
-    validate_data,
+    validate_samples,
 )
 from allsplits.active._autosave import Autosave, resolve, save_once
 from allsplits.active._candidates import Candidates
@@ -38,7 +38,7 @@ from allsplits.active._turns import Turns
 from allsplits.active._votes import ask_committee, choose_batch
 from allsplits.exact import Voters
 from allsplits.exceptions import AllSplitsError, InvalidInputError
-from allsplits.orders import Reference
+from allsplits.orders import Reference, read_new, read_samples
 
 
 @stores_parameters
@@ -123,7 +123,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Labelled and unlabelled samples.
         y : array-like of shape (n_samples,), default=None
             Their labels; NaN or None where a label is missing. None: nothing is labelled yet.
@@ -148,23 +148,18 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         self._become(State.replay(len(points), (start,)))
         return self
 
-    def _begin(
-        self, points: NDArray[np.float64], names: NDArray[Any] | None, file: Autosave | None
-    ) -> None:
+    def _begin(self, points: Any, names: NDArray[Any] | None, file: Autosave | None) -> None:
         self._points = points
         self._names = names
         self._file = file
         self._fingerprint: Any = None
         self._turns = Turns()
 
-    def _read_points(self, X: Any) -> NDArray[np.float64]:
+    def _read_points(self, X: Any) -> Any:
         metric = self._resolve_metric()
         finite: bool | str = "allow-nan" if metric.allows_nan else True
-        points = validate_data(
-            self, X, dtype=np.float64, ensure_min_samples=2, ensure_all_finite=finite
-        )
-        points = check_points(points, precomputed=metric.precomputed, allow_nan=metric.allows_nan)
-        metric.check_features(points.shape[1])
+        X = validate_samples(self, X, ensure_min_samples=2, ensure_all_finite=finite)
+        points = read_samples(X, metric)
         self._metric = metric.fixed_by_sample(points)
         return points
 
@@ -306,7 +301,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         )  # fmt: skip
         self._change(state.tuned(k, score))
 
-    def _reference(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _reference(self, rows: NDArray[np.intp]) -> Any:
         """The points of some samples, or the distances between them."""
         points = self._points[rows]
         return points[:, rows] if self._metric.precomputed else points
@@ -428,11 +423,10 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
         voters, n_classes = Voters(reference, k), len(labels.classes)
         return labels.classes, voters.class_shares(self._new(X, state), labels.codes, n_classes)
 
-    def _new(self, X: Any, state: State) -> NDArray[np.float64]:
+    def _new(self, X: Any, state: State) -> Any:
         finite: bool | str = "allow-nan" if self._metric.allows_nan else True
-        points: NDArray[np.float64] = validate_data(
-            self, X, dtype=np.float64, reset=False, ensure_all_finite=finite
-        )
+        X = validate_samples(self, X, reset=False, ensure_all_finite=finite)
+        points = read_new(X, self._metric) if issparse(X) else X
         return points[:, state.rows] if self._metric.precomputed else points
 
     @property
@@ -495,6 +489,7 @@ class ActiveLearner(ClassifierMixin, CommitteeEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
+        tags.input_tags.sparse = self.metric != "precomputed"
         return tags
 
     # ---------------------------------------------------------------- checks

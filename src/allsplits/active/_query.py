@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from allsplits._constructor import stores_parameters
-from allsplits._validation import check_count, check_parameters, check_points
+from allsplits._validation import check_count, check_parameters
 from allsplits.active._candidates import read_candidates
 from allsplits.active._labels import read_labels
 from allsplits.active._utility import agreement_of
@@ -19,7 +19,7 @@ from allsplits.active._votes import Votes, ask_committee, choose_batch
 from allsplits.exact import Options
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._options import check_options
-from allsplits.orders import Metric
+from allsplits.orders import Metric, read_samples
 
 Floats = NDArray[np.float64]
 
@@ -181,7 +181,7 @@ class CommitteeQuery(CommitteeEstimator):
     def _votes(self, X: Any, y: Any, candidates: Any, *, cold_start: bool) -> Votes:
         """Check everything, then ask the committee block by block."""
         options, metric = self._check_parameters()
-        points = check_points(X, precomputed=metric.precomputed, allow_nan=metric.allows_nan)
+        points = read_samples(X, metric)
         labels = read_labels(y, len(points), self.missing_label)
         if not metric.precomputed:
             metric = metric.fixed_by_sample(points)

@@ -16,6 +16,7 @@ from allsplits.active._simulation import Simulation
 from allsplits.active._trial import Trial, TrialData
 from allsplits.active._tuning import read_neighbors
 from allsplits.exceptions import InvalidInputError
+from allsplits.orders import as_given
 
 _STRATEGIES = ("active", "passive")
 
@@ -112,9 +113,9 @@ def simulate(
                 one = clone(learner).set_params(random_state=seed, autosave=None)
                 passive = None if name == "active" else np.random.RandomState(seed)
                 if passive is None and learner.start == "cover":
-                    _teach(one.fit(trial.X), trial, n_start, None)
+                    _teach(one.fit(as_given(trial.X)), trial, n_start, None)
                 else:
-                    one.fit(trial.X, trial.labels_at(start))
+                    one.fit(as_given(trial.X), trial.labels_at(start))
                 for column in range(rounds + 1):
                     if column:
                         _teach(one, trial, batch_size, passive)

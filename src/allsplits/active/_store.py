@@ -6,14 +6,19 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from allsplits.exceptions import InvalidInputError
+from allsplits.orders import SparsePoints
 
 
-def fingerprint(X: NDArray[np.float64]) -> dict[str, Any]:
-    """What tells one array of points from another."""
+def fingerprint(X: Any) -> dict[str, Any]:
+    """What tells one array of points, or sparse points, from others."""
     digest = hashlib.sha256()
+    if isinstance(X, SparsePoints):
+        for part in (X.rows.indptr, X.rows.indices):
+            digest.update(part.astype(np.int64).data)
+        digest.update(X.rows.data.data)
+        return {"shape": list(X.shape), "sha256": digest.hexdigest()}
     # In blocks of rows: an array that is not contiguous is not copied as a whole.
     for start in range(0, len(X), 65536):
         digest.update(np.ascontiguousarray(X[start : start + 65536]).data)

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import thread_count
-from allsplits._validation import check_count, check_fraction, check_labels, check_points
+from allsplits._validation import check_count, check_fraction, check_labels
 from allsplits.active._learner import ActiveLearner
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
-from allsplits.orders import Metric, NeighborOrder, Reference
+from allsplits.orders import Metric, NeighborOrder, Reference, read_queries, read_samples
 
 #: The value of `test_size` that measures errors on what is left of the pool.
 POOL_REMAINDER = "pool_remainder"
@@ -37,11 +37,11 @@ class TrialData:
     if that is 0, what is left of the pool judges.
     """
 
-    X: Floats
+    X: Any
     codes: Codes
     metric: Metric
     n_held_out: int
-    test: tuple[Floats, Codes] | None
+    test: tuple[Any, Codes] | None
 
     @classmethod
     def read(cls, learner: Any, X: Any, y: Any, test: tuple[Any, Any], test_size: Any) -> TrialData:
@@ -51,7 +51,7 @@ class TrialData:
                 f"learner must be an ActiveLearner; got {type(learner).__name__}"
             )
         metric = Metric.resolve(learner.metric, metric_params=learner.metric_params)
-        points = check_points(X, precomputed=metric.precomputed, allow_nan=metric.allows_nan)
+        points = read_samples(X, metric)
         classes, codes = check_labels(y, len(points))
         if test[0] is None and test[1] is None:
             return cls(points, codes, metric, _read_size(test_size, len(points)), None)
@@ -79,8 +79,9 @@ class TrialData:
             return Trial(self.metric.fixed_by_sample(self.X), self.X, self.codes, self.test)
         judges = _stratified(self.codes, self.n_held_out, rng)
         pool = np.setdiff1d(np.arange(len(self.X)), judges)
-        columns = pool if self.metric.precomputed else slice(None)
-        X, others = self.X[pool][:, columns], self.X[judges][:, columns]
+        X, others = self.X[pool], self.X[judges]
+        if self.metric.precomputed:
+            X, others = X[:, pool], others[:, pool]
         return Trial(
             self.metric.fixed_by_sample(X), X, self.codes[pool], (others, self.codes[judges])
         )
@@ -91,9 +92,9 @@ class Trial:
     """The pool of one repetition and its judges; None: whatever is left of the pool."""
 
     metric: Metric
-    X: Floats
+    X: Any
     codes: Codes
-    test: tuple[Floats, Codes] | None
+    test: tuple[Any, Codes] | None
 
     def labels_at(self, rows: NDArray[np.intp]) -> Floats:
         """The start: class numbers of some rows, NaN elsewhere."""
@@ -120,7 +121,7 @@ class Trial:
                 wrong += _count_wrong_tied(_rows_of(order, tied), labels, own[tied], ks)
         return wrong / len(X)
 
-    def _judges(self, learner: ActiveLearner) -> tuple[Floats, Codes]:
+    def _judges(self, learner: ActiveLearner) -> tuple[Any, Codes]:
         """Samples to measure errors on (rows of distances to the pool, if precomputed)."""
         if self.test is not None:
             return self.test
@@ -144,15 +145,11 @@ def _read_size(test_size: Any, n_samples: int) -> int:
 
 
 def _read_test(
-    test: tuple[Any, Any], X: Floats, classes: NDArray[Any], metric: Metric
-) -> tuple[Floats, Codes]:
+    test: tuple[Any, Any], X: Any, classes: NDArray[Any], metric: Metric
+) -> tuple[Any, Codes]:
     if test[0] is None or test[1] is None:
         raise InvalidInputError("X_test and y_test must be given both or not at all; got one")
-    points = check_points(test[0], name="X_test", at_least=1, allow_nan=metric.allows_nan)
-    if points.shape[1] != X.shape[1]:
-        raise InvalidInputError(
-            f"X_test must have {X.shape[1]} columns as X has; got {points.shape[1]}"
-        )
+    points = read_queries(test[0], X, metric, name="X_test")
     found, numbers = check_labels(test[1], len(points), several=False)
     known = np.isin(found, classes)
     if not known.all():

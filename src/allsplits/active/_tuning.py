@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import LeavePOut
 
 from allsplits._validation import check_count, check_counts
@@ -25,7 +23,7 @@ def read_neighbors(n_neighbors: Any) -> list[int]:
 
 
 def choose_neighbors(
-    reference: NDArray[np.float64],
+    reference: Any,
     labels: PartialLabels,
     candidates: list[int],
     metric: Metric,
@@ -50,7 +48,7 @@ def choose_neighbors(
 
 
 def labelled_task(
-    reference: NDArray[np.float64], labels: PartialLabels, metric: Metric, cv: Any, options: Options
+    reference: Any, labels: PartialLabels, metric: Metric, cv: Any, options: Options
 ) -> Task:
     """What can be asked about the labelled samples alone; all of it was checked before."""
     samples = Samples(len(labels.rows), labels.classes, labels.codes)

@@ -5,6 +5,7 @@ The most useful are chosen, ties at random, spread out if asked for.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ def ask_committee(
     labels: PartialLabels,
     k: int,
     leave_out: int,
-    reference: Floats,
+    reference: Any,
     options: Options,
 ) -> Votes:
     """Shares of the committee on `reference`, the labelled points; memory for a block at a time.

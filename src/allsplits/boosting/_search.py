@@ -1,6 +1,7 @@
 """The nearest prototypes of new samples, and how much of a vote each of them has."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class PrototypeSearch:
 
     def __init__(
         self,
-        X: NDArray[np.float64],
+        X: Any,
         prototypes: NDArray[np.intp],
         metric: Metric,
         n_neighbors: int,
@@ -47,7 +48,7 @@ class PrototypeSearch:
         self.n_neighbors = min(n_neighbors, len(prototypes))
         self.search = Reference(X[prototypes], metric.fixed_by_sample(X), n_threads)
 
-    def votes(self, X: NDArray[np.float64]) -> PrototypeVotes:
+    def votes(self, X: Any) -> PrototypeVotes:
         """Who votes on these samples."""
         queries = X[:, self.prototypes] if self.precomputed else X
         order = self.search.of(queries, self.n_neighbors)

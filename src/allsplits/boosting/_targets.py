@@ -10,31 +10,28 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import column_or_1d
 
-from allsplits._validation import check_labels, check_points, validate_data
+from allsplits._validation import check_labels, validate_samples
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders import Metric
+from allsplits.orders import Metric, read_new, read_samples
 
 
-def read_training(estimator: Any, X: Any, y: Any) -> tuple[NDArray[np.float64], Targets]:
+def read_training(estimator: Any, X: Any, y: Any) -> tuple[Any, Targets]:
     """Check the training data of an estimator with the parameters of a metric."""
     metric = Metric.resolve(estimator.metric, estimator.p, estimator.metric_params)
-    points, labels = validate_data(
-        estimator, X, y, dtype=np.float64, ensure_min_samples=2, multi_output=True,
+    X, labels = validate_samples(
+        estimator, X, y, ensure_min_samples=2, multi_output=True,
         ensure_all_finite="allow-nan" if metric.allows_nan else True,
     )  # fmt: skip
-    points = check_points(
-        points, precomputed=metric.precomputed, allow_nan=metric.allows_nan, symmetric=False
-    )
+    points = read_samples(X, metric, symmetric=False)
     return points, Targets.read(labels, len(points))
 
 
-def read_new(estimator: Any, X: Any) -> NDArray[np.float64]:
-    """Check new samples for a fitted estimator."""
-    finite = "allow-nan" if estimator.metric == "nan_euclidean" else True
-    points: NDArray[np.float64] = validate_data(
-        estimator, X, dtype=np.float64, reset=False, ensure_all_finite=finite
-    )
-    return points
+def read_new_samples(estimator: Any, X: Any) -> Any:
+    """Check new samples for a fitted estimator: an array, or sparse points."""
+    metric = Metric.resolve(estimator.metric, estimator.p, estimator.metric_params)
+    finite = "allow-nan" if metric.allows_nan else True
+    X = validate_samples(estimator, X, reset=False, ensure_all_finite=finite)
+    return read_new(X, metric) if issparse(X) else X
 
 
 @dataclass(frozen=True)

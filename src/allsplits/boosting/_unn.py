@@ -25,10 +25,10 @@ from allsplits.boosting._boost import (
 )
 from allsplits.boosting._losses import Loss, resolve_loss
 from allsplits.boosting._search import PrototypeSearch, PrototypeVotes
-from allsplits.boosting._targets import Targets, read_new, read_training
+from allsplits.boosting._targets import Targets, read_new_samples, read_training
 from allsplits.boosting._trust import Trust, count_agreement
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders import Metric, order_neighbors
+from allsplits.orders import Metric, as_given, order_neighbors
 
 _CANCELLED = 1e-13
 #: What a neighbour counts where all leverages are 0 or cancel.
@@ -39,7 +39,7 @@ _PLAIN_VOTE = 1e-9
 class Training:
     """Training data, ready to boost: what one neighbour search serves."""
 
-    X: NDArray[np.float64]
+    X: Any
     targets: Targets
     near: Neighborhoods
 
@@ -67,6 +67,7 @@ class Boosting(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.classifier_tags.multi_label = True
         tags.target_tags.multi_output = True
         tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.input_tags.sparse = self.metric != "precomputed"
         tags.input_tags.allow_nan = self.metric == "nan_euclidean"
         return tags
 
@@ -168,7 +169,7 @@ class UNNClassifier(Boosting):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Training samples; distances (n_samples, n_samples) with ``metric="precomputed"``.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or an indicator matrix of several labels.
@@ -227,14 +228,12 @@ class UNNClassifier(Boosting):
         order: NDArray[np.intp] = generator.permutation(n_samples)
         return order
 
-    def _nearest(
-        self, points: NDArray[np.float64], k: int, rows: NDArray[np.intp]
-    ) -> NDArray[np.intp]:
+    def _nearest(self, points: Any, k: int, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """The k nearest of each of these rows among them, ties in their order."""
         chosen = points[np.ix_(rows, rows)] if self.metric == "precomputed" else points[rows]
         order = order_neighbors(
-            chosen, depth=k, metric=self.metric, p=self.p, metric_params=self.metric_params,
-            n_jobs=self.n_jobs,
+            as_given(chosen), depth=k, metric=self.metric, p=self.p,
+            metric_params=self.metric_params, n_jobs=self.n_jobs,
         )  # fmt: skip
         return order.indices
 
@@ -354,7 +353,7 @@ class UNNClassifier(Boosting):
 
     def _search_for(self, X: Any) -> PrototypeVotes:
         check_is_fitted(self)
-        return self._search.votes(read_new(self, X))
+        return self._search.votes(read_new_samples(self, X))
 
     def _labels(self, decision: NDArray[np.float64]) -> NDArray[Any]:
         kind = self._training[0].kind

@@ -20,9 +20,10 @@ from allsplits._threads import map_row_ranges, thread_count
 from allsplits._validation import check_counts, check_fraction, keep_fitting
 from allsplits.boosting._boost import History, Neighborhoods, boost
 from allsplits.boosting._scores import ThetaScores
-from allsplits.boosting._targets import Targets, read_new, read_training
+from allsplits.boosting._targets import Targets, read_new_samples, read_training
 from allsplits.boosting._unn import Boosting, Training, UNNClassifier
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.orders import as_given
 
 
 @stores_parameters
@@ -100,7 +101,7 @@ class UNNClassifierCV(Boosting):
         self.best_params_ = self.scores_.best
         self.best_score_ = self.scores_.best_score
         chosen = self._model(self.best_params_["n_neighbors"], self.best_params_["theta"])
-        self.best_estimator_ = chosen.fit(points, targets.y)
+        self.best_estimator_ = chosen.fit(as_given(points), targets.y)
         return self
 
     def _model(self, k: int, theta: float) -> UNNClassifier:
@@ -109,7 +110,7 @@ class UNNClassifierCV(Boosting):
 
     def _score(
         self,
-        X: NDArray[np.float64],
+        X: Any,
         targets: Targets,
         folds: list[Any],
         ks: list[int],
@@ -124,6 +125,7 @@ class UNNClassifierCV(Boosting):
             for fold, (train, test) in enumerate(folds):
                 train = train[self._model(1, 1.0)._tie_order(len(train))]
                 queries = X[np.ix_(test, train)] if self.metric == "precomputed" else X[test]
+                queries = as_given(queries)
                 trainings, histories = self._train(X, targets, train, ks, max(thetas), advance)
                 # One after the other: scikit-learn's search may only be called from one thread.
                 for place, k in enumerate(ks):
@@ -136,7 +138,7 @@ class UNNClassifierCV(Boosting):
 
     def _train(
         self,
-        X: NDArray[np.float64],
+        X: Any,
         targets: Targets,
         train: NDArray[np.intp],
         ks: list[int],
@@ -190,9 +192,9 @@ class UNNClassifierCV(Boosting):
         """The class labels."""
         return self.best_estimator_.classes_
 
-    def _new(self, X: Any) -> NDArray[np.float64]:
+    def _new(self, X: Any) -> Any:
         check_is_fitted(self)
-        return read_new(self, X)
+        return as_given(read_new_samples(self, X))
 
 
 def _first_rounds(history: History, n_rounds: int) -> History:

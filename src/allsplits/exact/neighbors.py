@@ -21,6 +21,7 @@ from allsplits.orders import (
     NeighborOrder,
     Reference,
     SearchReport,
+    SparsePoints,
     iter_parts,
     search_seconds,
 )
@@ -95,6 +96,7 @@ class Neighbors:
         """A guess at the most candidates within the radius, from a few rows and references."""
         if (
             not isinstance(self.X, np.ndarray)
+            or isinstance(self.queries, SparsePoints)
             or self.metric.precomputed
             or self.metric.needs_sample
         ):
@@ -143,7 +145,7 @@ class Neighbors:
 
     def _fits(self, depth: int) -> bool:
         """Whether orders may be kept: those of a cluster and given ones are where they belong."""
-        here = isinstance(self.X, np.ndarray) and self._backend != "dask"
+        here = isinstance(self.X, (np.ndarray, SparsePoints)) and self._backend != "dask"
         rows = self.X if self.queries is None else self.queries
         return here and len(rows) * depth * _EACH <= self._most
 

@@ -21,6 +21,7 @@ from allsplits.labelling._guard import Guard, is_loopback, own_names
 from allsplits.labelling._pictures import Folder, Pictures, Pixels
 from allsplits.labelling._store import LabelStore
 from allsplits.labelling._views import Views
+from allsplits.orders import SparsePoints
 
 #: A token that others can reach must have so many characters.
 SHORTEST_TOKEN = 24
@@ -225,12 +226,24 @@ def _pictures(
         if names is None:
             raise InvalidInputError("files must name a picture for each sample; got None")
         return Folder.of(images, names, len(learner._points))
-    return None if shape is None else Pixels.of(learner._points, shape)
+    if shape is None:
+        return None
+    _check_dense(learner, "image_shape must be None")
+    return Pixels.of(learner._points, shape)
 
 
 def _features(learner: ActiveLearner) -> dict[str, Any]:
     """The features as a table, under the names that X had."""
+    _check_dense(learner, "texts, columns or images must be given")
     names = getattr(learner, "feature_names_in_", None)
     if names is None:
         names = [f"feature {i}" for i in range(learner.n_features_in_)]
     return {str(name): learner._points[:, i] for i, name in enumerate(names)}
+
+
+def _check_dense(learner: ActiveLearner, what: str) -> None:
+    """Raise if the features are too many to be shown."""
+    if isinstance(learner._points, SparsePoints):
+        raise InvalidInputError(
+            f"{what} for a sparse X of this size; got one of shape {learner._points.shape}"
+        )

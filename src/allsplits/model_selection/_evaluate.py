@@ -51,7 +51,7 @@ def evaluate(
         look at one row at a time (FunctionTransformer, Normalizer) leave the average exact; others
         are fitted once on all of X, which is exact, and again on a few random splits for the
         difference, which is sampled.
-    X : array-like, data frame, tensor or dask array of shape (n_samples, n_features)
+    X : array-like, data frame, sparse matrix, tensor or dask array of shape (n_samples, n_features)
         The samples (a tensor on a GPU is searched there); the distance matrix with
         ``metric="precomputed"``; or a NeighborOrder.
     y : array-like of shape (n_samples,)

@@ -7,8 +7,10 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from allsplits._constructor import stores_parameters
@@ -23,7 +25,7 @@ from allsplits._validation import (
     check_same_rows,
     check_unmasked,
     shown,
-    validate_data,
+    validate_samples,
 )
 from allsplits.exact import Options, Voters
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
@@ -33,7 +35,7 @@ from allsplits.model_selection._estimator import read_estimator
 from allsplits.model_selection._nested import NestedScore, Outer, nested_score
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Given, Task
-from allsplits.orders import Reference
+from allsplits.orders import Reference, as_given, read_new, read_samples
 
 
 @stores_parameters
@@ -63,7 +65,7 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
             Training samples.
         y : array-like of shape (n_samples,)
             Labels or targets.
@@ -81,9 +83,7 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         numeric = issubclass(self._Estimator, KNeighborsRegressor)
         given = Given(X, y, self.cv, self.scoring, groups, X_test, y_test, strata=strata)
         try:
-            X, y = validate_data(
-                self, X, y, dtype=np.float64, ensure_min_samples=2, y_numeric=numeric
-            )
+            X, y = validate_samples(self, X, y, ensure_min_samples=2, y_numeric=numeric)
         except OverflowError as error:
             raise InvalidInputError(
                 f"X and y must hold numbers of float64; got: {error}"
@@ -108,9 +108,12 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         pairs = list(product(weights, metrics))
         self.curves_ = {pair: curves[pair] for pair in pairs}
         self._choose(ks, pairs)
-        self.best_estimator_ = self._estimator(**self.best_params_).fit(X, y)
-        settings = read_estimator(self.best_estimator_)
-        reference = Reference(X, settings.metric.fixed_by_sample(X), thread_count(self.n_jobs))
+        chosen = self._estimator(**self.best_params_)
+        settings = read_estimator(chosen)
+        points = read_samples(X, settings.metric) if issparse(X) else X
+        self.best_estimator_ = chosen.fit(as_given(points), y)
+        metric = settings.metric.fixed_by_sample(points)
+        reference = Reference(points, metric, thread_count(self.n_jobs))
         self._voters = Voters(reference, settings.n_neighbors, settings.weights)
         self._read_targets(y)
         return self
@@ -166,7 +169,8 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
             given = Given(X, y, law, self.scoring, groups, strata=strata)
             return Task.read(self._estimator(**params), given, options)
 
-        outer = Outer(X, y, groups, strata, task_of)
+        # Not every sparse format has rows to choose.
+        outer = Outer(X.tocsr() if issparse(X) else X, y, groups, strata, task_of)
         return nested_score(self, outer, n_splits=n_splits, seed=random_state, progress=progress)
 
     def _options(self) -> Options:
@@ -235,11 +239,16 @@ class _NeighborsCV(BaseEstimator):  # type: ignore[misc]
         distances, indices = self._voters.nearest(queries, k)
         return (distances, indices) if return_distance else indices
 
-    def _new(self, X: Any) -> NDArray[np.float64]:
+    def _new(self, X: Any) -> Any:
         check_is_fitted(self)
         check_numbers("X", X)
-        points: NDArray[np.float64] = validate_data(self, X, dtype=np.float64, reset=False)
-        return points
+        X = validate_samples(self, X, reset=False)
+        return read_new(X, self._voters.reference.metric) if issparse(X) else X
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 @stores_parameters

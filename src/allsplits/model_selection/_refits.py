@@ -13,7 +13,6 @@ from typing import Any
 
 import joblib
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -36,9 +35,9 @@ from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._pipeline_evaluation import PipelineEvaluation
 from allsplits.model_selection._pipelines import looks_at_rows_alone, read_pipeline
 from allsplits.model_selection._task import Given, Task
+from allsplits.orders import read_points
 from allsplits.replays.draw import RunDrawer
 
-Floats = NDArray[np.float64]
 #: For splitters and scores that have no closed form.
 _INSTEAD = "cross_val_score(pipeline, X, y, cv=..., scoring=...) takes a Pipeline with any of them"
 
@@ -67,12 +66,14 @@ def evaluate_pipeline(
     task.neighbors.expect()
     fit_once = task.evaluate()
     splits = RunDrawer(task.question()).splits(seed, n_refits)
-    again = task.inexact
+    again, metric = task.inexact, task.neighbors.metric
 
     def refitted() -> Iterator[Model]:
         with progress_bar(options.progress, "refitted splits", n_refits, "refits") as step:
             for points in _refitted(steps, X, y, splits, options):
-                one = replace(again, neighbors=Neighbors(points, task.neighbors.metric, options))
+                if sparse.issparse(points):
+                    points = read_points(points, metric, backend=options.backend)
+                one = replace(again, neighbors=Neighbors(points, metric, options))
                 yield Model(one, one.evaluate().sample_scores)
                 step(1)
 
@@ -80,21 +81,26 @@ def evaluate_pipeline(
     return PipelineEvaluation(fit_once, differences_on(splits, refitted(), fixed), seed)
 
 
-def _same_for_some(steps: Pipeline, X: Any, y: Any, fixed: Floats) -> bool:
+def _same_for_some(steps: Pipeline, X: Any, y: Any, fixed: Any) -> bool:
     """Whether every other row comes out the same without the rows between."""
-    some = np.arange(0, len(fixed), 2)
+    some = np.arange(0, fixed.shape[0], 2)
     rows, labels = _safe_indexing(X, some), _safe_indexing(y, some)
     try:
         alone = _as_points(clone(steps).fit_transform(rows, labels))
     except Exception:
         return False
-    same = alone.shape == fixed[some].shape
-    return bool(same and np.allclose(alone, fixed[some], rtol=1e-12, atol=0, equal_nan=True))
+    there = fixed[some]
+    if alone.shape != there.shape:
+        return False
+    if not (sparse.issparse(alone) or sparse.issparse(there)):
+        return bool(np.allclose(alone, there, rtol=1e-12, atol=0, equal_nan=True))
+    alone, there = sparse.csr_array(alone), sparse.csr_array(there)
+    return bool((abs(alone - there) - 1e-12 * abs(there)).max() <= 0)
 
 
 def _refitted(
     steps: Pipeline, X: Any, y: Any, splits: list[GivenSplit], options: Options
-) -> Iterator[Floats]:
+) -> Iterator[Any]:
     """What the steps make of X, fitted on the training samples of each split."""
     jobs = (
         joblib.delayed(_refit)(clone(steps), X, y, split, number)
@@ -104,19 +110,26 @@ def _refitted(
     yield from joblib.Parallel(n_jobs, prefer="threads", return_as="generator")(jobs)
 
 
-def _refit(steps: Pipeline, X: Any, y: Any, split: GivenSplit, number: int) -> Floats:
+def _refit(steps: Pipeline, X: Any, y: Any, split: GivenSplit, number: int) -> Any:
     where = f"on refit {number} ({len(split.train)} training samples)"
     rows, labels = _safe_indexing(X, split.train), _safe_indexing(y, split.train)
     train = _as_points(_tried(where, steps.fit_transform, rows, labels))
     others = np.setdiff1d(np.arange(len(y)), split.train)
-    points = np.empty((len(y), train.shape[1]))
-    points[split.train] = train
-    points[others] = _as_points(_tried(where, steps.transform, _safe_indexing(X, others)))
+    rest = _as_points(_tried(where, steps.transform, _safe_indexing(X, others)))
+    places = np.empty(len(y), dtype=np.intp)
+    places[split.train] = np.arange(len(split.train))
+    places[others] = len(split.train) + np.arange(len(others))
+    parts = [train, rest]
+    if sparse.issparse(train) or sparse.issparse(rest):
+        points = sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")[places]
+    else:
+        points = np.concatenate(parts).astype(np.float64, copy=False)[places]
     _check_finite(points, where)
     return points
 
 
 def _check_finite(points: Any, where: str) -> None:
+    points = points.data if sparse.issparse(points) else points
     if points.dtype.kind == "f" and not np.isfinite(points).all():
         raise InvalidInputError(
             f"the steps of the Pipeline gave NaN or infinity {where}: SimpleImputer fills gaps"
@@ -143,4 +156,5 @@ def _tried(where: str, function: Any, *arguments: Any) -> Any:
 
 
 def _as_points(values: Any) -> Any:
-    return np.asarray(values.toarray() if sparse.issparse(values) else values)
+    """An array, or sparse rows."""
+    return values.tocsr() if sparse.issparse(values) else np.asarray(values)

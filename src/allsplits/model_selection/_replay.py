@@ -21,7 +21,7 @@ from allsplits.model_selection._replay_scores import read_ranked, with_as_many
 from allsplits.model_selection._replay_splits import Data, read_runs
 from allsplits.model_selection._scoring import Scoring
 from allsplits.model_selection._task import Given, Task
-from allsplits.orders import NeighborOrder
+from allsplits.orders import NeighborOrder, as_given
 from allsplits.orders.order import concatenate
 from allsplits.orders.protocol import whole_order
 from allsplits.replays.batch import Plan
@@ -159,7 +159,7 @@ def replay(
     asked = _Asked(
         plan=Plan(
             task.neighbors, question, source, scores + _controls(scores, known, task),
-            task.points, task.y, task.samples.classes, seed, error_score,
+            as_given(task.points), task.y, task.samples.classes, seed, error_score,
         ),
         n_scores=len(scores),
         known=known,

@@ -54,7 +54,7 @@ from allsplits.model_selection._strata import read_strata, refuse_strata, refuse
 from allsplits.model_selection._test_set import TestSet, check_both_given, check_outside_backend
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
 from allsplits.model_selection._within import curve_within, evaluate_within
-from allsplits.orders import DevicePoints, NeighborOrder, read_points
+from allsplits.orders import DevicePoints, NeighborOrder, SparsePoints, read_points
 from allsplits.splits import (
     BernoulliLaw,
     ClassCounts,
@@ -200,9 +200,11 @@ class Task:
         return law if self.test_set is None else self.test_set.widened(law)
 
     @property
-    def points(self) -> NDArray[Any] | None:
-        """The checked samples, where they are an array."""
+    def points(self) -> Any:
+        """The checked samples, where they are an array or sparse points; None elsewhere."""
         X = self.neighbors.X
+        if isinstance(X, SparsePoints):
+            return X
         return np.asarray(X) if isinstance(X, (np.ndarray, DevicePoints)) else None
 
     @property

@@ -13,7 +13,6 @@ from allsplits._frames import row_names
 from allsplits._validation import (
     check_groups_with,
     check_labels,
-    check_points,
     check_same_columns,
     check_same_kind,
     check_same_rows,
@@ -22,6 +21,7 @@ from allsplits._validation import (
 )
 from allsplits.exceptions import InvalidInputError, UnknownClassWarning, UnsupportedError
 from allsplits.model_selection._estimator import VoteSettings
+from allsplits.orders import SparsePoints, read_queries
 from allsplits.splits import CountsLaw, EpisodeLaw, Law, Samples
 
 #: Backends that search for points from outside.
@@ -34,7 +34,7 @@ class TestSet:
 
     Attributes
     ----------
-    points : ndarray of shape (n_test, n_features)
+    points : ndarray of shape (n_test, n_features), or SparsePoints
         With ``metric="precomputed"`` their distances to the samples.
     y : ndarray of shape (n_test,)
         Labels or targets.
@@ -50,7 +50,7 @@ class TestSet:
 
     __test__ = False  # not a test, whatever its name says to pytest
 
-    points: NDArray[Any]
+    points: Any
     y: NDArray[Any]
     classes: NDArray[Any] | None
     codes: NDArray[np.int32]
@@ -66,7 +66,7 @@ class TestSet:
         check_both_given(X_test, y_test)
         check_same_rows(X_test=X_test, y_test=y_test)
         check_same_columns(X=X, X_test=X_test)
-        queries = read_queries(X_test, points, settings)
+        queries = read_outside(X_test, points, settings)
         names, n = row_names(X_test, y_test), len(queries)
         if settings.regression or samples.classes is None or samples.codes is None:
             targets = check_targets(y_test, n, name="y_test")
@@ -107,23 +107,16 @@ def check_both_given(X_test: Any, y_test: Any) -> None:
         raise InvalidInputError(f"{missing} must be given with {given}; got None")
 
 
-def read_queries(X_test: Any, points: Any, settings: VoteSettings) -> NDArray[Any]:
-    """Checked points from outside, for references that were read."""
+def read_outside(X_test: Any, points: Any, settings: VoteSettings) -> Any:
+    """Checked points from outside, an array or sparse ones, for references that were read."""
     metric = settings.metric
-    if not isinstance(points, np.ndarray):
+    if not isinstance(points, (np.ndarray, SparsePoints)):
         raise InvalidInputError(
-            "X must be an array of points, or of distances with metric='precomputed', for a fixed "
-            "test set (X_test); got neighbours that were searched elsewhere, or a dask collection"
+            "X must be an array of points, a sparse one, or one of distances with "
+            "metric='precomputed', for a fixed test set (X_test); got neighbours that were "
+            "searched elsewhere, or a dask collection"
         )
-    queries = check_points(
-        X_test, name="X_test", at_least=1, allow_nan=metric.allows_nan,
-        keep_type=not metric.precomputed,
-    )  # fmt: skip
-    if queries.shape[1] != points.shape[1]:
-        what = f"a column for each of the {len(points)} samples" if metric.precomputed else (
-            f"{points.shape[1]} features as X has"
-        )  # fmt: skip
-        raise InvalidInputError(f"X_test must have {what}; got {queries.shape[1]}")
+    queries = read_queries(X_test, points, metric, name="X_test", keep_type=not metric.precomputed)
     if metric.precomputed and queries.min() < 0:
         raise InvalidInputError("X_test must hold distances, none of them negative")
     return queries

@@ -10,7 +10,8 @@ from allsplits.orders.kernel_types import TIE_TOLERANCE, UNIT_ROUNDOFF
 from allsplits.orders.metric import Metric
 from allsplits.orders.order import NeighborOrder, SearchReport
 from allsplits.orders.reference import Reference, order_neighbors
-from allsplits.orders.search import iter_parts, read_points
+from allsplits.orders.search import iter_parts, read_new, read_points, read_queries, read_samples
+from allsplits.orders.sparse_points import SparsePoints, as_given
 from allsplits.orders.squares import has_tiny_values
 
 __all__ = [
@@ -21,12 +22,17 @@ __all__ = [
     "NeighborOrder",
     "Reference",
     "SearchReport",
+    "SparsePoints",
+    "as_given",
     "check_backend",
     "has_tiny_values",
     "iter_parts",
     "order_from_graph",
     "order_from_index",
     "order_neighbors",
+    "read_new",
     "read_points",
+    "read_queries",
+    "read_samples",
     "search_seconds",
 ]

@@ -13,7 +13,8 @@ from allsplits.orders.default import exact_search
 from allsplits.orders.device import DevicePoints
 from allsplits.orders.metric import Metric
 from allsplits.orders.protocol import Search
-from allsplits.orders.sparse import SparsePoints, sparse_search
+from allsplits.orders.sparse import sparse_search
+from allsplits.orders.sparse_points import SparsePoints
 
 #: What `backend` may be.
 BACKENDS = ("auto", "exact", "faiss", "torch", "torch:cpu", "dask")

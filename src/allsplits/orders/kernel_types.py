@@ -76,6 +76,11 @@ class SortedRows(NamedTuple):
         items, keys, tied, lengths = self
         return SortedRows(items[chosen], keys[chosen], tied[chosen], lengths[chosen])
 
+    def put(self, places: slice, others: SortedRows) -> None:
+        """Write other rows of the same width in the places of some."""
+        for name in self._fields:
+            getattr(self, name)[places] = getattr(others, name)
+
     def replaced(self, numbers: NDArray[np.intp], others: SortedRows) -> SortedRows:
         """The rows with those of these numbers replaced by `others`, in turn."""
         width = max(self.items.shape[1], others.items.shape[1])

@@ -16,22 +16,22 @@ class Stored(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _squared_distance(stored, a, b, quads):
+def _squared_distance(asked, a, stored, b, quads):
     """As `direct_rows` sums four columns at a time: adding 0 changes nothing."""
-    indptr, indices, data = stored
-    p, q = indptr[a], indptr[b]
+    p, p_end = asked.indptr[a], asked.indptr[a + 1]
+    q, q_end = stored.indptr[b], stored.indptr[b + 1]
     total, low, high = 0.0, 0.0, 0.0
     quad = np.int64(-1)
-    while p < indptr[a + 1] or q < indptr[b + 1]:
-        x = indices[p] if p < indptr[a + 1] else np.int32(0x7FFFFFFF)
-        y = indices[q] if q < indptr[b + 1] else np.int32(0x7FFFFFFF)
+    while p < p_end or q < q_end:
+        x = asked.indices[p] if p < p_end else np.int32(0x7FFFFFFF)
+        y = stored.indices[q] if q < q_end else np.int32(0x7FFFFFFF)
         column = np.int64(min(x, y))
         difference = 0.0
         if x <= y:
-            difference = data[p]
+            difference = asked.data[p]
             p += 1
         if y <= x:
-            difference -= data[q]
+            difference -= stored.data[q]
             q += 1
         here = column // 4 if column < quads else column
         if here != quad:
@@ -46,12 +46,12 @@ def _squared_distance(stored, a, b, quads):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sparse_distances(stored, n_columns, numbers, items, start, stop, keys):
-    """keys[i, e] = squared distance of row numbers[i] to items[i, e]; infinite where that is -1."""
+def sparse_distances(asked, stored, n_columns, items, start, stop, keys):
+    """keys[i, e] = squared distance of row i that asks to items[i, e]; infinite where it is -1."""
     quads = n_columns - n_columns % 4
     for i in range(start, stop):
         for e in range(items.shape[1]):
             if items[i, e] < 0:
                 keys[i, e] = np.inf
             else:
-                keys[i, e] = _squared_distance(stored, numbers[i], items[i, e], quads)
+                keys[i, e] = _squared_distance(asked, i, stored, items[i, e], quads)

@@ -8,6 +8,7 @@ once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +29,8 @@ Array = NDArray[np.float64]
 class Points:
     """Points whose Euclidean order is the metric's order of the samples X.
 
+    A copy in float64 of up to `most_held` entries is held.
+
     Attributes
     ----------
     shape : tuple of int
@@ -36,11 +39,12 @@ class Points:
         All of them in float64, where that is no large copy.
     """
 
-    def __init__(self, X: NDArray[Any], metric: Metric) -> None:
+    def __init__(self, X: NDArray[Any], metric: Metric, most_held: int | None = None) -> None:
         self.X, self.metric = X, metric
+        self.most_held = _HELD_ENTRIES if most_held is None else most_held
         self.held: Array | None = None
         as_it_is = X.dtype == np.float64 and X.flags.c_contiguous and not metric.of_directions
-        if as_it_is or X.size <= _HELD_ENTRIES:
+        if as_it_is or X.size <= self.most_held:
             self.held = self._converted(X)
         self.shape: tuple[int, int] = (len(X), self[:1].shape[1])
 
@@ -52,7 +56,8 @@ class Points:
         return self._converted(self.X[numbers]) if self.held is None else self.held[numbers]
 
     def _converted(self, rows: NDArray[Any]) -> Array:
-        found = self.metric.euclidean_points(rows.astype(np.float64, copy=False))
+        # Values side by side are added up in one order, however many rows there are.
+        found = self.metric.euclidean_points(np.ascontiguousarray(rows, dtype=np.float64))
         return np.ascontiguousarray(found)
 
     def blocks(self) -> list[slice]:
@@ -63,12 +68,24 @@ class Points:
     def squared_rows(self, numbers: NDArray[np.intp], n_threads: int) -> Array:
         """Squared distances of the points with these numbers to all, by differences."""
         everybody = len(numbers) == len(self)
-        if self.held is not None and self.held.size <= _HELD_ENTRIES:
+        if self.held is not None and self.held.size <= self.most_held:
             queries = self.held if everybody else self.held[numbers]
             return squared_rows(queries, self._transposed, n_threads, symmetric=everybody)
         queries = self[numbers]
-        parts = (np.ascontiguousarray(self[block].T) for block in self.blocks())
-        return np.concatenate([squared_rows(queries, part, n_threads) for part in parts], axis=1)
+        return self._squared_in_blocks(queries, n_threads)
+
+    def squared_to(self, queries: Array, n_threads: int) -> Array:
+        """The same of new points."""
+        if self.held is not None and self.held.size <= self.most_held:
+            return squared_rows(queries, self._transposed, n_threads)
+        return self._squared_in_blocks(queries, n_threads)
+
+    def _squared_in_blocks(self, queries: Array, n_threads: int) -> Array:
+        out = np.empty((len(queries), len(self)))
+        for block in self.blocks():
+            part = np.ascontiguousarray(self[block].T)
+            out[:, block] = squared_rows(queries, part, n_threads)
+        return out
 
     @cached_property
     def _transposed(self) -> Array:
@@ -87,29 +104,45 @@ class Points:
             places = Places(self.held, self.held[start : start + len(items)], start)
             return rerank(places, items, beyond, depth, ties, n_threads)
         rows = SortedRows.of(items)
-        step = max(1, _READ_ENTRIES // (self.shape[1] * items.shape[1]))
-        for low in range(0, len(items), step):
-            part = slice(low, low + step)
-            found = self._rerank_few(start + low, items[part], beyond[part], depth, ties, n_threads)
-            for name in rows._fields:
-                getattr(rows, name)[part] = getattr(found, name)
+        for part in self._few(items):
+            own = np.arange(start + part.start, start + min(part.stop, len(items)))
+            here, used = items[part].copy(), np.append(own, items[part])
+            _leave_out(here, own)
+            queries = self[own]
+            few = self._rerank_few(queries, here, used, beyond[part], depth, ties, n_threads)
+            rows.put(part, few)
         return rows
 
-    def _rerank_few(
-        self, start: int, items: NDArray[np.int32], beyond: Array, depth: int, ties: Ties,
+    def rerank_new(
+        self, queries: Array, items: NDArray[np.int32], beyond: Array, depth: int, ties: Ties,
         n_threads: int,
     ) -> SortedRows:  # fmt: skip
-        """The same for so few that their candidates are read together."""
-        own = np.arange(start, start + len(items))
-        used = np.unique(np.concatenate([items.ravel(), own]))
+        """The same for candidates of new points."""
+        if self.held is not None:
+            return rerank(Places(self.held, queries), items, beyond, depth, ties, n_threads)
+        rows = SortedRows.of(items)
+        for part in self._few(items):
+            here, at = items[part], queries[part]
+            rows.put(part, self._rerank_few(at, here, here, beyond[part], depth, ties, n_threads))
+        return rows
+
+    def _few(self, items: NDArray[np.int32]) -> Iterator[slice]:
+        """Ranges of rows whose candidates can be read together."""
+        step = max(1, _READ_ENTRIES // (self.shape[1] * items.shape[1]))
+        for low in range(0, len(items), step):
+            yield slice(low, low + step)
+
+    def _rerank_few(
+        self, queries: Array, items: NDArray[np.int32], read: NDArray[Any], beyond: Array,
+        depth: int, ties: Ties, n_threads: int,
+    ) -> SortedRows:  # fmt: skip
+        """The same for so few that their candidates, among the points to read, fit."""
+        used = np.unique(read)
         used = used[used >= 0]
         # One point that nobody names: a row that names all others of these few has not named all.
         points = self[np.append(used, used[0])]
         here = np.where(items < 0, -1, np.searchsorted(used, items)).astype(np.int32)
-        self_places = np.searchsorted(used, own)
-        _leave_out(here, self_places)
-        places = Places(points, points[self_places])
-        rows = rerank(places, here, beyond, depth, ties, n_threads)
+        rows = rerank(Places(points, queries), here, beyond, depth, ties, n_threads)
         # Numbers among the few grow with the numbers of the points: ties are in row order.
         rows.items[:] = used[rows.items]
         return rows

@@ -6,7 +6,8 @@ orders end with a complete one, and its members stand in row order.
 New points: in Euclidean geometry with many references candidates are proposed, by products in
 float32 or by scikit-learn, and verified; otherwise, and where that proves nothing, every query is
 compared with every reference by differences, O(queries · references · features). All ways have the
-same bits.
+same bits. Large references are read a block at a time (see `points`), sparse ones are asked sparse
+questions (see `sparse`).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -21,7 +22,7 @@ from allsplits._threads import thread_count
 from allsplits._validation import check_count
 from allsplits.orders.backends import check_backend
 from allsplits.orders.default import full_rows_are_cheaper
-from allsplits.orders.kernel_types import Places, SortedRows, Ties
+from allsplits.orders.kernel_types import SortedRows, Ties
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
 from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_rows, replace_rows
@@ -30,13 +31,19 @@ from allsplits.orders.proposers.products import ProductProposer
 from allsplits.orders.proposers.tree import TREE_FEATURES, NearestProposer
 from allsplits.orders.protocol import Block, Part, whole_order
 from allsplits.orders.search import iter_parts, read_points
+from allsplits.orders.sparse import SparseNearest
+from allsplits.orders.sparse_points import SparsePlaces, SparsePoints
 from allsplits.orders.squares import has_tiny_values
-from allsplits.orders.verify import is_shallow, lone_firsts, rerank, sort_rows, squared_rows
+from allsplits.orders.verify import is_shallow, lone_firsts, sort_rows
 
 #: Distances are held for this many pairs at a time (16 MiB).
 _ENTRIES_PER_BLOCK = 1 << 21
 #: Entries of orders that are held at once.
 _ENTRIES_PER_PART = 1 << 22
+#: Entries of points in float64 that are held (128 MiB), and of those that are copied for products;
+#: what is larger is read a block at a time.
+_HELD_ENTRIES = 1 << 24
+_COPIED_ENTRIES = 1 << 25
 #: Comparing with everybody is faster than proposing (measured) up to this many references, or with
 #: a tree to so many for each feature.
 _SMALL_REFERENCE = 2000
@@ -74,7 +81,7 @@ class Reference:
 
     Parameters
     ----------
-    points : ndarray of shape (n_points, n_features)
+    points : ndarray of shape (n_points, n_features), or SparsePoints
         Validated points. With ``metric="precomputed"`` new points are rows of distances to them.
     metric : Metric
         How far two points are apart, scalings included, for questions about new points.
@@ -106,42 +113,35 @@ class Reference:
         known = None if self.metric.precomputed else self.metric
         return replace(concatenate(orders), metric=known)
 
-    def of(self, queries: Array, depth: int, first_row: int = 0) -> NeighborOrder:
-        """The `depth` nearest points of each query; rows are numbered from `first_row` on."""
-        at = self._query_points(queries) if self._proposing_is_faster(depth, len(queries)) else None
-        if at is None:
-            return replace(concatenate(self._compared(queries, depth)), first_row=first_row)
-        rows = self._proposed(at, depth)
-        order = pack_rows(rows, self.metric.from_squared, depth, len(self.points), first_row)
-        failed = np.flatnonzero(rows.lengths < 0)
-        return replace_rows(order, failed, self._compared(queries[failed], depth))
+    def of(self, queries: Any, depth: int, first_row: int = 0) -> NeighborOrder:
+        """The `depth` nearest points of each query; rows are numbered from `first_row` on.
 
-    def _proposed(self, at: Array, depth: int) -> SortedRows:
-        """The nearest points by candidates; the length is -1 where they prove nothing."""
-        places, ties = Places(np.asarray(self._places), at), self.metric.squared_ties
-        wanted = min(depth + 4 + depth // 8, len(self.points))
-        if self._products_serve(len(at)):
-            candidates = self._products.propose_to(at, wanted)
-            rows = rerank(places, *candidates, depth, ties, self.n_threads)
-            if np.count_nonzero(rows.lengths < 0) <= _LEFT_OPEN * len(at):
-                return rows
-            self._single_is_precise = False
-        return rerank(places, *self._proposer.propose_to(at, wanted), depth, ties, self.n_threads)
+        Queries are an array or sparse points, whatever the points are.
+        """
+        if not self._proposing_is_faster(depth, len(queries)):
+            found = self._compared(queries, depth)
+        elif self._sparse is not None or isinstance(queries, SparsePoints):
+            found = [self._proposed(queries[part], depth) for part in self._ranges(queries)]
+        else:
+            found = [self._proposed(queries, depth)]
+        return replace(concatenate(found), first_row=first_row)
 
     def parts_of(self, queries: Any, depth: int, part: Part) -> Iterator[Block]:
         """What consecutive blocks of queries contribute; they are numbered after the points."""
         step = max(8, _ENTRIES_PER_PART // max(depth, 1))
         for start in range(0, len(queries), step):
-            at = np.asarray(queries[start : start + step], dtype=np.float64)
+            at = queries[start : start + step]
+            if not isinstance(at, SparsePoints):
+                at = np.asarray(at, dtype=np.float64)
             order = self.of(at, depth, len(self.points) + start)
             yield Block(order.n_samples, order.search, (part(order, self.n_threads),))
 
-    def nearest(self, queries: Array, k: int) -> NDArray[np.int32]:
+    def nearest(self, queries: Any, k: int) -> NDArray[np.int32]:
         """Row numbers of the k nearest points, the lower rows of a tie group that runs past k."""
         return self.nearest_and_cuts(queries, k)[0]
 
     def nearest_and_cuts(
-        self, queries: Array, k: int
+        self, queries: Any, k: int
     ) -> tuple[NDArray[np.int32], NDArray[np.bool_] | None]:
         """The same, and whether the first 1, 2, …, k of them end inside of a tie group.
 
@@ -165,16 +165,21 @@ class Reference:
     def threads_for(self, n_queries: int) -> int:
         """Threads for so many queries: they cost small batches more than they save."""
         n_values = self.points.size
-        products = n_queries * n_values * (1 if self._places is not None else _COST_OF_OTHERS)
+        squared = self._sparse is not None or self._places is not None
+        products = n_queries * n_values * (1 if squared else _COST_OF_OTHERS)
         small = n_values <= _VALUES_FOR_ONE_THREAD and products <= _PRODUCTS_FOR_ONE_THREAD
         return 1 if small else self.n_threads
 
-    def keys(self, queries: Array) -> Keys:
+    def keys(self, queries: Any) -> Keys:
         """What the points are sorted by for each query: numbers that grow with the distance."""
+        if self._sparse is not None:
+            rows = self._sparse.complete_rows(self._sparse_places(queries))
+            return Keys(rows, self.metric.squared_ties, self.metric.from_squared)
+        queries = _as_array(queries)
         at = self._query_points(queries)
         n_threads = self.threads_for(len(queries))
-        if at is not None:
-            rows = squared_rows(at, self._transposed, n_threads)
+        if at is not None and self._places is not None:
+            rows = self._places.squared_to(at, n_threads)
             return Keys(rows, self.metric.squared_ties, self.metric.from_squared)
         if self.metric.precomputed:
             rows = np.array(queries, dtype=np.float64)
@@ -182,7 +187,38 @@ class Reference:
             rows = metric_rows(queries, self.points, self.metric, n_threads)
         return Keys(rows, Ties(), np.asarray)
 
-    def _compared(self, queries: Array, depth: int) -> list[NeighborOrder]:
+    def _proposed(self, queries: Any, depth: int) -> NeighborOrder:
+        """Orders of so many queries as are proposed for at a time, verified."""
+        n_points = len(self.points)
+        if self._sparse is not None:
+            rows = self._sparse.nearest(self._sparse_places(queries), depth)
+        else:
+            queries = _as_array(queries)
+            at = self._query_points(queries)
+            if at is None or self._places is None:
+                return concatenate(self._compared(queries, depth))
+            rows = self._verified(self._places, at, depth)
+        order = pack_rows(rows, self.metric.from_squared, depth, n_points, 0)
+        failed = np.flatnonzero(rows.lengths < 0)
+        return replace_rows(order, failed, self._compared(queries[failed], depth))
+
+    def _verified(self, places: Points, at: Array, depth: int) -> SortedRows:
+        """The nearest points by candidates; the length is -1 where they prove nothing."""
+        wanted = min(depth + 4 + depth // 8, len(self.points))
+
+        def of_candidates(proposer: ProductProposer | NearestProposer) -> SortedRows:
+            candidates, ties = proposer.propose_to(at, wanted), self.metric.squared_ties
+            return places.rerank_new(at, *candidates, depth, ties, self.n_threads)
+
+        if self._products_serve(len(at)):
+            rows = of_candidates(self._products)
+            few_open = bool(np.count_nonzero(rows.lengths < 0) <= _LEFT_OPEN * len(at))
+            self._single_is_precise = few_open
+            if few_open or not self._may_copy:
+                return rows
+        return of_candidates(self._proposer)
+
+    def _compared(self, queries: Any, depth: int) -> list[NeighborOrder]:
         """Orders of blocks of queries from their distances to all points."""
         n_points = len(self.points)
         return [
@@ -190,11 +226,18 @@ class Reference:
             for _, keys in self._blocks(queries)
         ]
 
-    def _blocks(self, queries: Array) -> Iterator[tuple[slice, Keys]]:
-        """Ranges of queries that keep memory bounded, and their keys."""
-        for start in range(0, len(queries), self.rows_per_block):
-            part = slice(start, start + self.rows_per_block)
+    def _blocks(self, queries: Any) -> Iterator[tuple[slice, Keys]]:
+        """Ranges of queries and their keys."""
+        for part in self._ranges(queries):
             yield part, self.keys(queries[part])
+
+    def _ranges(self, queries: Any) -> Iterator[slice]:
+        """Ranges of queries that keep memory bounded, also where their rows are made dense."""
+        step = self.rows_per_block
+        if isinstance(queries, SparsePoints) and self._sparse is None:
+            step = max(1, min(step, _ENTRIES_PER_BLOCK // queries.shape[1]))
+        for start in range(0, len(queries), step):
+            yield slice(start, start + step)
 
     def _sorted(self, keys: Keys, depth: int) -> SortedRows:
         """The `depth` nearest; a single one needs no sort where nobody is tied with it."""
@@ -208,11 +251,26 @@ class Reference:
             return found
         return found.replaced(shared, sort_rows(rows[shared], 1, n_points, n_threads, ties))
 
+    @cached_property
+    def _sparse(self) -> SparseNearest | None:
+        """Sparse points, prepared; None for arrays."""
+        if not isinstance(self.points, SparsePoints):
+            return None
+        return SparseNearest(self.points, self.metric, self.n_threads)
+
+    def _sparse_places(self, queries: Any) -> SparsePlaces:
+        """Queries in the geometry of `_sparse`."""
+        if not isinstance(queries, SparsePoints):
+            queries = SparsePoints.of(queries, self.metric)
+        places: SparsePlaces = queries.places(self.metric)
+        return places
+
     def _query_points(self, queries: Array) -> Array | None:
         """Queries in the geometry of `_places`, or None where squared distances do not serve."""
         if self._places is None or not self._squares_fit(queries):
             return None
-        return np.ascontiguousarray(self.metric.euclidean_points(queries), np.float64)
+        queries = np.ascontiguousarray(queries, dtype=np.float64)
+        return np.ascontiguousarray(self.metric.euclidean_points(queries))
 
     def _squares_fit(self, points: Array) -> bool:
         # A query and a reference may be close where neither set holds two that are.
@@ -221,40 +279,45 @@ class Reference:
         )
 
     @cached_property
-    def _squares(self) -> Points | None:
-        """The points in Euclidean geometry, where squared distances serve."""
-        return Points(self.points, self.metric) if self._squares_fit(self.points) else None
+    def _places(self) -> Points | None:
+        """Points whose squared Euclidean distances are the keys, where the metric allows it."""
+        if not self._squares_fit(self.points):
+            return None
+        return Points(self.points, self.metric, _HELD_ENTRIES)
+
+    @property
+    def _may_copy(self) -> bool:
+        """Whether another copy in float64 takes little room, as a tree does."""
+        places = cast("Points", self._places)
+        small = places.held is not None and places.shape[0] * places.shape[1] <= _COPIED_ENTRIES
+        return small or places.shape[1] <= TREE_FEATURES
 
     @cached_property
     def _products(self) -> ProductProposer:
-        return ProductProposer(cast("Points", self._squares), self.n_threads)
-
-    @cached_property
-    def _places(self) -> Array | None:
-        """Points whose squared Euclidean distances are the keys, where the metric allows it."""
-        return None if self._squares is None else self._squares[:]
-
-    @cached_property
-    def _transposed(self) -> Array:
-        return np.ascontiguousarray(np.asarray(self._places).T)
+        return ProductProposer(cast("Points", self._places), self.n_threads)
 
     @cached_property
     def _proposer(self) -> NearestProposer:
-        return NearestProposer(np.asarray(self._places), self.n_threads)
+        return NearestProposer(cast("Points", self._places)[:], self.n_threads)
 
     def _products_serve(self, n_queries: int) -> bool:
-        n_features = int(np.asarray(self._places).shape[1])
-        many = n_queries >= _MANY_QUESTIONS
-        return many and n_features > TREE_FEATURES and self._single_is_precise
+        """Whether products propose: for many queries, and wherever nothing is copied."""
+        many = n_queries >= _MANY_QUESTIONS or not self._may_copy
+        few_features = cast("Points", self._places).shape[1] <= TREE_FEATURES
+        return many and self._single_is_precise and not few_features
 
     def _proposing_is_faster(self, depth: int, n_queries: int) -> bool:
+        if self._sparse is not None:
+            return self._sparse.proposes(depth, len(self.points))
         if self._places is None:
             return False
-        n_points, n_features = len(self._places), int(self._places.shape[1])
+        n_points, n_features = self._places.shape
         if n_points <= max(_SMALL_REFERENCE, 4 * depth):
             return False
         if self._products_serve(n_queries):
             return not full_rows_are_cheaper(n_points, n_features, depth)
+        if not self._may_copy:
+            return False
         if not is_shallow(depth):
             compared = n_points * (_PER_POINT + _PER_VALUE * n_features)
             return n_features <= _FLAT or _PER_CANDIDATE * depth < compared
@@ -262,6 +325,10 @@ class Reference:
             return n_points > _TREE_POINTS_PER_FEATURE * n_features
         most = _SMALL_TABLE_FOR_ONE if depth == 1 else _SMALL_TABLE
         return n_points * n_features > most
+
+
+def _as_array(queries: Any) -> Any:
+    return queries.dense() if isinstance(queries, SparsePoints) else queries
 
 
 def order_neighbors(

@@ -5,17 +5,16 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from scipy.sparse import issparse
-
 from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_points
+from allsplits.exceptions import InvalidInputError
 from allsplits.orders.backends import prepare_search
 from allsplits.orders.cluster.points import check_dask_points, is_dask
 from allsplits.orders.device import DevicePoints, stays_on_device
 from allsplits.orders.metric import Metric
 from allsplits.orders.order import NeighborOrder
 from allsplits.orders.protocol import Block, Part, Search
-from allsplits.orders.sparse import SparsePoints, stays_sparse
+from allsplits.orders.sparse_points import SparsePoints, is_large_sparse, stays_sparse
 
 
 def iter_parts(
@@ -57,7 +56,7 @@ def read_points(X: Any, metric: Metric, *, symmetric: bool = True, backend: str 
     """
     if is_dask(X):
         return check_dask_points(X, metric)
-    if issparse(X) and stays_sparse(X, metric):
+    if stays_sparse(X, metric):
         return SparsePoints.read(X, metric)
     if stays_on_device(X, metric, backend):
         return DevicePoints.read(X)
@@ -70,6 +69,35 @@ def read_points(X: Any, metric: Metric, *, symmetric: bool = True, backend: str 
     )
     metric.check_features(points.shape[1])
     return points
+
+
+def read_samples(X: Any, metric: Metric, *, symmetric: bool = True) -> Any:
+    """Check samples that stay on this machine: an array of float64, or sparse points."""
+    if stays_sparse(X, metric):
+        return SparsePoints.read(X, metric)
+    points = check_points(
+        X, precomputed=metric.precomputed, allow_nan=metric.allows_nan, symmetric=symmetric
+    )
+    metric.check_features(points.shape[1])
+    return points
+
+
+def read_new(X: Any, metric: Metric, *, name: str = "X", keep_type: bool = False) -> Any:
+    """Check new samples, or their distances: an array, or sparse points."""
+    if is_large_sparse(X) and not metric.precomputed:
+        return SparsePoints.read(X, metric, name=name, at_least=1)
+    return check_points(X, name=name, at_least=1, allow_nan=metric.allows_nan, keep_type=keep_type)
+
+
+def read_queries(X: Any, points: Any, metric: Metric, *, name: str, keep_type: bool = False) -> Any:
+    """The same for new samples that are compared with points that were read."""
+    queries = read_new(X, metric, name=name, keep_type=keep_type)
+    if queries.shape[1] != points.shape[1]:
+        what = f"a column for each of the {len(points)} samples" if metric.precomputed else (
+            f"{points.shape[1]} features as X has"
+        )  # fmt: skip
+        raise InvalidInputError(f"{name} must have {what}; got {queries.shape[1]}")
+    return queries
 
 
 def _mapped_ahead(

@@ -11,7 +11,7 @@ import numpy as np
 from allsplits._tensors import to_array
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders.device import DevicePoints
-from allsplits.orders.sparse import SparsePoints
+from allsplits.orders.sparse_points import SparsePoints
 
 #: Bytes that are looked at: all of what is small, rows at even distances of what is not.
 _LOOKED_AT = 1 << 24

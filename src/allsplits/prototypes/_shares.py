@@ -35,8 +35,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from allsplits._validation import check_labels, check_points
-from allsplits.orders import Metric, Reference
+from allsplits._validation import check_labels
+from allsplits.orders import Metric, Reference, read_samples
 from allsplits.prototypes._class_inputs import check_available, check_priors
 from allsplits.prototypes._kernels_shares import class_chances
 
@@ -131,14 +131,12 @@ class ShareClassQuery(BaseEstimator):  # type: ignore[misc]
         return farthest_behind(examples.counts, best_shares(examples), allowed)
 
     def _read(self, X: Any, y: Any) -> Examples:
-        points = check_points(X)
+        points = read_samples(X, Metric("euclidean"))
         classes, codes = check_labels(y, len(points))
         return read_examples(points, codes, check_priors(self.priors, len(classes)))
 
 
-def read_examples(
-    points: NDArray[np.float64], codes: NDArray[np.int32], priors: NDArray[np.float64]
-) -> Examples:
+def read_examples(points: Any, codes: NDArray[np.int32], priors: NDArray[np.float64]) -> Examples:
     """Search the neighbours of examples."""
     depth = min(len(points) - 1, _MOST_NEIGHBORS)
     order = Reference(points, Metric("euclidean"), 1).within(depth)

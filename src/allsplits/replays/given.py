@@ -28,7 +28,7 @@ from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.pairs.result import GivenSplit
 from allsplits.exact.question import Question
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders import NeighborOrder, Reference
+from allsplits.orders import NeighborOrder, Reference, SparsePoints
 from allsplits.replays._kernels_replay import replay_samples
 from allsplits.replays.draw import RunDrawer
 from allsplits.replays.kernel_types import ReplayRows, ReplayVote, ReplayWork
@@ -76,7 +76,11 @@ def order_of_split(neighbors: Neighbors, question: Question, split: GivenSplit) 
         found = _among(neighbors.X, train, test, depth)
     else:
         threads = thread_count(question.options.n_jobs)
-        found = _searched(np.asarray(neighbors.X, np.float64), neighbors, split, threads, depth)
+        points = neighbors.X
+        if not isinstance(points, SparsePoints):
+            # Distances in Euclidean geometry are computed in float64 from any type.
+            points = np.asarray(points, None if neighbors.metric.is_euclidean else np.float64)
+        found = _searched(points, neighbors, split, threads, depth)
     lengths = np.zeros(question.n_samples, dtype=np.int64)
     lengths[test] = np.diff(found.indptr)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
@@ -84,7 +88,7 @@ def order_of_split(neighbors: Neighbors, question: Question, split: GivenSplit) 
 
 
 def _searched(
-    points: Floats, neighbors: Neighbors, split: GivenSplit, n_threads: int, depth: int
+    points: Any, neighbors: Neighbors, split: GivenSplit, n_threads: int, depth: int
 ) -> NeighborOrder:
     train, test, metric = np.sort(split.train), np.sort(split.test), neighbors.metric
     if metric.precomputed:

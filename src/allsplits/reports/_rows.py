@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import row_names
-from allsplits._validation import check_points
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders import NeighborOrder
+from allsplits.orders import Metric, NeighborOrder, SparsePoints, read_new
 from allsplits.plots._images import check_image_shape, png_address
 from allsplits.reports._text import as_text, cell
 
@@ -51,7 +50,7 @@ class Rows:
         shown_names = None if names_of_rows is None else [as_text(n) for n in names_of_rows]
         columns: Any = nw.from_native(X, pass_through=True, eager_only=True)
         if not isinstance(columns, nw.DataFrame) or image_shape is not None:
-            columns = check_points(X, at_least=1, allow_nan=True) if points is None else points
+            columns = read_new(X, Metric("nan_euclidean")) if points is None else points
         if len(columns) != n_samples:
             raise InvalidInputError(
                 f"X must have one row for each of the {n_samples} samples; got {len(columns)}"
@@ -69,8 +68,15 @@ class Rows:
         if isinstance(self.columns, nw.DataFrame):
             found = self.columns.row(row)
         else:
-            found = self.columns[row].astype(np.float64).tolist()
+            found = self._row(row)[: len(self.shown)].astype(np.float64).tolist()
         return [cell(value) for value in found[: len(self.shown)]]
+
+    def _row(self, row: int) -> NDArray[Any]:
+        columns = self.columns
+        values: NDArray[Any] = (
+            columns[row : row + 1].dense()[0] if isinstance(columns, SparsePoints) else columns[row]
+        )
+        return values
 
     @property
     def shown(self) -> list[str]:
@@ -81,7 +87,7 @@ class Rows:
         """The sample as a picture, if samples are pictures."""
         if self.image_shape is None:
             return None
-        return png_address(self.columns[row], self.image_shape, self.low, self.high)
+        return png_address(self._row(row), self.image_shape, self.low, self.high)
 
 
 def _check_names(given: Any, own: list[str] | None, n_features: int) -> list[Any]:
@@ -94,6 +100,9 @@ def _check_names(given: Any, own: list[str] | None, n_features: int) -> list[Any
     return list(given)
 
 
-def _range(points: NDArray[np.float64]) -> tuple[float, float]:
+def _range(points: Any) -> tuple[float, float]:
+    if isinstance(points, SparsePoints):
+        # What is not stored is 0.
+        points = np.append(points.rows.data, 0.0)
     finite = points[np.isfinite(points)]
     return (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)

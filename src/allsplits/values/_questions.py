@@ -10,7 +10,7 @@ from allsplits._validation import check_labels, check_same_kind, check_targets
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._estimator import VoteSettings
 from allsplits.model_selection._task import Task
-from allsplits.model_selection._test_set import check_both_given, new_classes, read_queries
+from allsplits.model_selection._test_set import check_both_given, new_classes, read_outside
 from allsplits.orders import Metric
 
 
@@ -20,14 +20,14 @@ class Samples:
 
     Attributes
     ----------
-    points : array or None
+    points : array, SparsePoints or None
         None if their neighbours were searched elsewhere.
     settings : VoteSettings
     classes : array or None
         The sorted classes; None for targets.
     """
 
-    points: NDArray[Any] | None
+    points: Any
     settings: VoteSettings
     classes: NDArray[Any] | None
 
@@ -41,12 +41,14 @@ class Samples:
         """How far points are apart."""
         return self.settings.metric
 
-    def read(self, X_test: Any, y_test: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    def read(self, X_test: Any, y_test: Any) -> tuple[Any, NDArray[Any]]:
         """(points, their classes as codes, or their targets) of checked questions."""
         check_both_given(X_test, y_test)
         if self.metric.precomputed:
             raise InvalidInputError("X must be an array of points here; got distances")
-        queries = np.asarray(read_queries(X_test, self.points, self.settings), dtype=np.float64)
+        queries = read_outside(X_test, self.points, self.settings)
+        if isinstance(queries, np.ndarray):
+            queries = np.asarray(queries, dtype=np.float64)
         if self.classes is None:
             return queries, check_targets(y_test, len(queries), name="y_test")
         labels, codes = check_labels(y_test, len(queries), several=False, name="y_test")

@@ -135,8 +135,7 @@ class Source:
         """Who is left, and where to find them."""
         keep = np.setdiff1d(np.arange(self.asked.n_samples), gone)
         n_threads = thread_count(self.asked.question.options.n_jobs)
-        points = np.asarray(self.samples.points)
-        return keep, Reference(points[keep], self.samples.metric, n_threads)
+        return keep, Reference(self.samples.points[keep], self.samples.metric, n_threads)
 
 
 def _score(found: Sequence[RowValues], weights: NDArray[np.float64]) -> tuple[float, float]:

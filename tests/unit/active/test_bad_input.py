@@ -316,7 +316,7 @@ def run(learner=None, X=X, y=FULL, rounds=2, **settings):
         (run(test_size=0.5, X_test=X, y_test=FULL), ["test_size", "None", "0.5"]),
         (run(X_test=X), ["X_test", "y_test", "both"]),
         (run(y_test=FULL), ["X_test", "y_test", "both"]),
-        (run(X_test=X[:, :1], y_test=FULL), ["X_test", "2 columns"]),
+        (run(X_test=X[:, :1], y_test=FULL), ["X_test", "2 features"]),
         (run(X_test=X, y_test=FULL + 1), ["y_test", "[2]"]),
         (run(X_test=X, y_test=FULL[:3]), ["y", "30"]),
     ],

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from allsplits import evaluate, order_neighbors
 from allsplits.exact import neighbors
 from allsplits.exceptions import InvalidInputError
-from allsplits.orders import sparse, unchanged
+from allsplits.orders import sparse_points, unchanged
 
 
 def samples(n=60):
@@ -70,7 +70,7 @@ def test_other_kinds_of_x(monkeypatch):
     assert evaluate(model, order, y).prediction_proba.shape == (60, 3)
     loaded = pickle.loads(pickle.dumps(evaluate(model, X, y)))
     assert loaded.prediction_proba.shape == (60, 3)
-    monkeypatch.setattr(sparse, "_MADE_DENSE", 0)
+    monkeypatch.setattr(sparse_points, "_MADE_DENSE", 0)
     texts = csr_array(random_array((60, 40), density=0.2, rng=np.random.default_rng(0)))
     result = evaluate(model, texts, y)
     assert result.prediction_proba.shape == (60, 3)

@@ -101,6 +101,6 @@ def test_a_table_that_is_not_kept_is_read_again(monkeypatch):
     at = questions(X, 100)
     kept = Reference(X, metric, 2).of(at, 12)
     monkeypatch.setattr(products, "_TABLE_BYTES", 0)
-    reference = Reference(X.astype(np.float32), metric, 2)
+    reference = Reference(X, metric, 2)
     assert reference._products.table is None
-    same(Reference(X, metric, 2).of(at, 12), kept)
+    same(reference.of(at, 12), kept)

@@ -30,7 +30,7 @@ DATA = {
 
 @pytest.fixture(autouse=True)
 def _never_dense(monkeypatch):
-    monkeypatch.setattr("allsplits.orders.sparse._MADE_DENSE", 0)
+    monkeypatch.setattr("allsplits.orders.sparse_points._MADE_DENSE", 0)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cosine"])

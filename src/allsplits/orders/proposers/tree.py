@@ -23,7 +23,6 @@ class NearestProposer:
     """Proposes for the points themselves and for new ones."""
 
     def __init__(self, points: Array, n_threads: int) -> None:
-        self.points = points
         self.n_threads = n_threads
         self.largest = max(points.max(), -points.min())
         # Centring keeps the norms, and with them the error of the expanded formula, small.
