@@ -98,10 +98,11 @@ def own_work(n_classes: int, k_most: int, share: bool, by_wins: bool) -> OwnWork
     lanes = Lanes(np.zeros(n_lines, np.int64), np.full(n_lines, -1.0), np.ones(n_lines))
     # The last leaf may be a run of the own class.
     n_members = min(n_classes, LEAVES + 1)
+    sizes, heights, live = (np.zeros(n_spans, np.int64) for _ in range(3))
     members, before, after = (np.zeros((n_spans, n_members), np.int64) for _ in range(3))
+    marks, missing = np.zeros(n_classes, np.int64), np.zeros((2, n_classes, 3), np.int64)
     spans = Spans(
-        space[first:], width, np.zeros(n_spans, np.int64), np.zeros(n_spans, np.int64), members,
-        before, after, np.zeros(n_classes, np.int64), np.zeros((2, n_classes, 3), np.int64), lanes,
+        space[first:], width, sizes, heights, live, members, before, after, marks, missing, lanes,
         np.zeros(size),
     )  # fmt: skip
     counts, met, present = (np.zeros(n_classes, np.int64) for _ in range(3))
@@ -219,11 +220,11 @@ def _set_lanes(window, n_rivals, side, vote, draws, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
-def _look_ahead(labels, front, own, work):
-    """The front after the next `LEAVES` items of rivals, or at the end of the row."""
+def _look_ahead(labels, front, most, own, work):
+    """The front after the next items of rivals, so many at most, or at the end of the labels."""
     position, n_own, n_rivals, last = front
     n_leaves = 0
-    while position < len(labels) and n_leaves < LEAVES:
+    while position < len(labels) and n_leaves < most:
         d = np.int64(labels[position])
         if d == own:
             n_own += 1
@@ -239,6 +240,13 @@ def _look_ahead(labels, front, own, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+def _pass_items(n_rivals, work):
+    """All items that were met are before the next rank."""
+    for i in range(n_rivals):
+        work.counts[work.present[i]] = work.met[work.present[i]]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _run_on(row, n_own, votes, side, draws, rows, run):
     """One more item of the own class: with how many votes before it the vote may end there."""
     step, t = draws.drawn.shape[1], draws.own_table_of[side.kind, side.own]
@@ -249,7 +257,7 @@ def _run_on(row, n_own, votes, side, draws, rows, run):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
-def _add_block(n_rivals, k_low, n_lines, side, draws, rows, work):
+def _add_block(n_rivals, k_low, side, draws, rows, work):
     """Multiply the only span by the rivals that are missing, and add it up."""
     spans, sums, n_missing = work.spans, work.sums, np.int64(0)
     step, spare, missing = draws.drawn.shape[1], spare_lines(spans), spans.missing[0]
@@ -262,7 +270,7 @@ def _add_block(n_rivals, k_low, n_lines, side, draws, rows, work):
             n_missing += 1
     for i in range(spans.sizes[0]):
         spans.marks[spans.members[0, i]] = 0
-    for line in range(n_lines):
+    for line in range(spans.live[0]):
         lane, target = lane_of(line, spans), spare_at(3, spans)
         places = (target, line_at(0, line, spans), spare[0])
         multiply_missing(spans.space, places, lane, missing, n_missing, rows, step, spare)
@@ -290,7 +298,9 @@ def _score_block(labels, front, end, window, side, vote, tables, work):
             position += 1
         # At the end of the row a run may be left; any class is good for it.
         d = end.last if own_row < 0 else np.int64(labels[position - 1])
-        set_leaf(n_spans, (d, work.counts[d], own_row), reach, n_lines, side, draws, rows, spans)
+        set_leaf(
+            n_spans, (d, work.counts[d], n_own, own_row), reach, n_lines, side, draws, rows, spans
+        )
         n_spans, work.counts[d] = n_spans + 1, work.counts[d] + (own_row >= 0)
         for v in range(votes + 1):
             spans.run[v] = 0.0
@@ -298,10 +308,10 @@ def _score_block(labels, front, end, window, side, vote, tables, work):
         while n_spans > 1 and (
             position == end.position or spans.heights[n_spans - 2] == spans.heights[n_spans - 1]
         ):
-            join(n_spans - 2, n_spans - 1, n_lines, side, draws, rows, spans)
+            join(n_spans - 2, n_spans - 1, side, draws, rows, spans)
             n_spans -= 1
     # Rivals that come first in this block are in it.
-    _add_block(front.n_rivals, window.k_low, n_lines, side, draws, rows, work)
+    _add_block(front.n_rivals, window.k_low, side, draws, rows, work)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
@@ -310,17 +320,19 @@ def _score_row(labels, side, vote, tables, work, out):
     zero, k_low = np.int64(0), vote.k_least
     for k in range(len(work.sums)):
         work.sums[k], work.spans.run[k] = 0.0, 0.0
-    front = Front(zero, zero, zero, zero)
+    # No vote of k ends before k voters have come.
+    before = labels[: vote.k_least]
+    front = _look_ahead(before, Front(zero, zero, zero, zero), len(before), side.own, work)
+    _pass_items(front.n_rivals, work)
     while front.position < len(labels) and k_low <= vote.k_most:
-        end = _look_ahead(labels, front, side.own, work)
+        end = _look_ahead(labels, front, LEAVES, side.own, work)
         window = _find_window(front, end, k_low, side, vote, tables[0], tables[1], work)
         k_low = window.k_low
         is_open = end.n_rivals > 0 and (window.low <= window.high or window.first <= window.last)
         if is_open and k_low <= vote.k_most:
             _score_block(labels, front, end, window, side, vote, tables, work)
         else:
-            for i in range(end.n_rivals):
-                work.counts[work.present[i]] = work.met[work.present[i]]
+            _pass_items(end.n_rivals, work)
         front = end
     for i in range(front.n_rivals):
         work.counts[work.present[i]], work.met[work.present[i]] = 0, 0

@@ -64,8 +64,9 @@ class Spans(NamedTuple):
         Lines of all spans, and spare ones; zeros before each.
     width : int
         Length of a line; as many zeros are before it.
-    sizes, heights : array of shape (spans,)
-        How many members a span has, and how often it was joined.
+    sizes, heights, live : array of shape (spans,)
+        How many members a span has, how often it was joined, and how many lines are not zero: the
+        own class has no more votes than items.
     members, before, after : array of shape (spans, items)
         The classes that have items in it, and how many of their items are before its begin and end.
     marks : array of shape (classes,)
@@ -82,6 +83,7 @@ class Spans(NamedTuple):
     width: int
     sizes: Integers
     heights: Integers
+    live: Integers
     members: Integers
     before: Integers
     after: Integers
@@ -226,20 +228,21 @@ def _join_members(a, b, side, draws, spans):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def join(a, b, n_lines, side, draws, rows, spans):
+def join(a, b, side, draws, rows, spans):
     """Span a takes up span b, which follows it."""
     missing_in_a, missing_in_b = _join_members(a, b, side, draws, spans)
     step, spare = draws.drawn.shape[1], spare_lines(spans)
     space, in_a, in_b = spans.space, spans.missing[0], spans.missing[1]
-    for line in range(n_lines):
+    for line in range(spans.live[b]):
         place, other, lane = line_at(a, line, spans), line_at(b, line, spans), lane_of(line, spans)
-        base = place
-        if missing_in_a > 0:
+        base = place if line < spans.live[a] else spare[0]
+        if missing_in_a > 0 and line < spans.live[a]:
             base = spare_at(3, spans)
             places = (base, place, spare[0])
             multiply_missing(space, places, lane, in_a, missing_in_a, rows, step, spare)
         places = (place, other, base)
         multiply_missing(space, places, lane, in_b, missing_in_b, rows, step, spare)
+    spans.live[a] = spans.live[b]
     spans.heights[a] += 1
 
 
@@ -261,12 +264,12 @@ def _copy_rows(d, n, side, draws, rows, spans):
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def set_leaf(node, item, reach, n_lines, side, draws, rows, spans):
-    """A span of one item: its class, its number, and where the row of the own class begins.
+    """A span of one item: its class, its number, own items, and where the row of these begins.
 
     The last is -1 where no item comes, but a run ends. `reach` are the own votes of line 0, from
     and to; lines of the own votes follow.
     """
-    d, n, own_row = item
+    d, n, n_own, own_row = item
     v_low, v_high = reach
     space, lanes, run, zeros = spans.space, spans.lanes, spans.run, spare_at(0, spans)
     row, next_row, step = spare_at(4, spans), spare_at(5, spans), draws.drawn.shape[1]
@@ -282,7 +285,10 @@ def set_leaf(node, item, reach, n_lines, side, draws, rows, spans):
     else:
         for power in range(spans.width):
             space[target + power] = 0.0
-    for line in range(1, n_lines):
+    n_live = np.int64(1)
+    while n_live < n_lines and lanes.votes[n_live] <= n_own:
+        n_live += 1
+    for line in range(1, n_live):
         v, target = lanes.votes[line], line_at(node, line, spans)
         y = lanes.nodes[line]
         if y < 0.0:
@@ -291,6 +297,6 @@ def set_leaf(node, item, reach, n_lines, side, draws, rows, spans):
         for power in range(0, chunks_of(line, spans) * CHUNK, CHUNK):
             places = (target + power, row + power, next_row + power, power)
             capped_sum(space, places, scales, v, y)
-    spans.sizes[node], spans.heights[node] = 1, 0
+    spans.sizes[node], spans.heights[node], spans.live[node] = 1, 0, n_live
     spans.members[node, 0], spans.before[node, 0] = d, n
     spans.after[node, 0] = n + (own_row >= 0)

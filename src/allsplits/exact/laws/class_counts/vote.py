@@ -27,7 +27,12 @@ from allsplits.exact.answer import (
     answer_from_rows,
     by_law,
 )
-from allsplits.exact.effort import class_votes_seconds, is_long, map_timed_rows
+from allsplits.exact.effort import (
+    class_votes_seconds,
+    is_long,
+    map_timed_rows,
+    own_votes_seconds,
+)
 from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.class_counts._kernels_nearest import score_nearest
 from allsplits.exact.laws.class_counts._kernels_own import own_work, score_own
@@ -218,10 +223,13 @@ class ClassCountsVote:
         """What the votes of all rows take on one core, without ties."""
         if self.question.vote == "ranked":
             return 0.0
-        each = class_votes_seconds(
-            self.question.n_questions, self.depth, self.question.n_classes, self.ks.tolist(),
-            int(self.trains.max()), self.question.wants_classes,
-        )  # fmt: skip
+        n_rows, n_classes = self.question.n_questions, self.question.n_classes
+        each = own_votes_seconds(n_rows, self.depth, n_classes, self.k_most)
+        if self.question.wants_classes and n_classes > 2:
+            most = int(self.trains.max())
+            each = class_votes_seconds(
+                n_rows, self.depth, n_classes, self.ks.tolist(), most, every_class=True
+            )
         return len(self.trains) * each
 
     @property
