@@ -15,6 +15,7 @@ from allsplits.exact.effort import (
     class_votes_seconds,
     episode_seconds,
     group_seconds,
+    own_votes_seconds,
     right_seconds,
     warn_if_long,
     weighted_mean_seconds,
@@ -124,6 +125,10 @@ def test_the_estimates_grow_with_the_work():
         assert class_votes_seconds(**classes | change) > class_votes_seconds(**classes)
     assert class_votes_seconds(**classes) > class_votes_seconds(**classes | {"ks": [1]})
     assert class_votes_seconds(**classes) > class_votes_seconds(**classes | {"most": 2})
+    own = {"n_rows": 100, "depth": 99, "n_classes": 4, "k": 5}
+    for name in own:
+        assert own_votes_seconds(**own | {name: own[name] + 1}) > own_votes_seconds(**own)
+    assert own_votes_seconds(**own) > own_votes_seconds(**own | {"k": 1})
     right = {"n_rows": 100, "depth": 99, "most": 4, "k": 5}
     for name in right:
         assert right_seconds(**right | {name: right[name] + 1}) > right_seconds(**right)

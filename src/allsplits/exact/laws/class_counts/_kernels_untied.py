@@ -1,4 +1,4 @@
-"""Compiled votes for a fixed number of training items from each class, without tied distances.
+"""Compiled votes of every class for a fixed number of items from each, without tied distances.
 
 The vote of k is over when the (k+1)-th training item comes: an item of class e is it with
 probability (α_e - b_e)/(N_e - n_e) after b_e voters of its class. Few shots need nearly every rank
@@ -13,10 +13,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from allsplits.exact._kernels_around import LANES, add_every_win
-from allsplits.exact._kernels_votes import fewest_votes, finished_votes, last_open_vote
-from allsplits.exact.kernel_types import Contenders, EveryWinWork, Reach, WinWork, aligned_space
+from allsplits.exact._kernels_votes import finished_votes
+from allsplits.exact.kernel_types import Contenders, EveryWinWork, aligned_space
 from allsplits.exact.laws.class_counts._kernels_rows import (
-    add_lanes,
     choose_tables,
     is_pure,
     set_certain,
@@ -32,15 +31,12 @@ class EveryClass(NamedTuple):
     wins: Floats
 
 
-def work_space(every: bool, n_classes: int, size: int) -> tuple[WinWork | None, EveryClass | None]:
-    """Space for the votes of one class, or of every class, of fewer than `size` voters."""
-    if not every:
-        work = aligned_space(3, size, LANES)
-        return WinWork(work[0], work[1], np.empty(n_classes, np.bool_), work[2]), None
+def work_space(n_classes: int, size: int) -> EveryClass:
+    """Space for the votes of fewer than `size` voters."""
     own, products = aligned_space(n_classes, LANES), aligned_space(2, n_classes, size, LANES)
     degrees, wins = np.empty((2, n_classes), np.int64), aligned_space(n_classes, LANES)
     space = EveryWinWork(own, products[0], products[1], degrees, aligned_space(LANES))
-    return None, EveryClass(space, wins)
+    return EveryClass(space, wins)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -110,21 +106,17 @@ def copy_lines(contenders, component, draws, counts, table_ids):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def score_untied(rows, start, stop, draws, vote, win, every, out):
-    """out[i, component]: P(right) for each k, or with every_class P(each class) for the only k.
+def score_untied(rows, start, stop, draws, vote, every, out):
+    """out[i, component]: P(each class) for the only k.
 
-    With every_class P(class wins) is added up in `every`, otherwise P(own class loses) in `win`:
-    many prefixes leave no way to lose, or only for small k. The other one is None, and what only it
-    needs is not compiled. At most `tol` is left out on the way, and a row stops when at most `tol`
-    is left.
+    A row stops when at most `tol` is left.
     """
-    n_components, n_classes, n_lanes = out.shape[1], draws.table_of.shape[1], np.int64(LANES)
+    n_components, n_classes = out.shape[1], draws.table_of.shape[1]
     size = draws.lines.shape[1] // n_components
     counts, met, most, present, table_ids = np.empty((5, n_classes), np.int64)
     places, class_rows = np.empty(LANES, np.int64), np.empty((n_classes, size, LANES))
     poly = np.empty((size, 1))
     indptr, row_labels, tied, owns = rows
-    lines, starts, drawn = draws.lines, draws.starts, draws.drawn
     k_most, tol, rule, quadrature = vote.k_most, vote.tol, vote.rule, vote.quadrature
     for item in range(start * n_components, stop * n_components):
         i, component = item // n_components, item % n_components
@@ -134,36 +126,22 @@ def score_untied(rows, start, stop, draws, vote, win, every, out):
             set_certain(own, rule.every_class, here)
             continue
         choose_tables(draws.table_of[kind], draws.own_table_of[kind], own, table_ids)
-        counts[:], met[:], class_rows[own, 0] = 0, 0, 1.0
-        if every is not None:
-            every.wins[:] = 0.0
+        counts[:], met[:], every.wins[:] = 0, 0, 0.0
         row_end = min(row_end, first + vote.depth)
         k_low, n_blocks = vote.k_least, 0
         while first < row_end and k_low <= k_most:
             labels = row_labels[first : min(first + LANES, row_end)]
-            own_line = lines[starts[table_ids[own]] + counts[own]]
             n_present = meet_ranks(
-                labels, drawn[:, component], table_ids, k_most, met, most, present
+                labels, draws.drawn[:, component], table_ids, k_most, met, most, present
             )
             contenders = Contenders(present[:n_present], most, class_rows)
             fill_ranks(labels, component, contenders, draws, counts, table_ids, places)
-            if every is not None:
-                add_every_win(contenders, k_most, rule.share, quadrature, every.work, every.wins)
-            if win is not None:
-                # With many items of its own class before it, hardly any way to lose is left.
-                v_low = fewest_votes(own_line, n_components, most[own], tol / vote.depth)
-                v_high, k_open = last_open_vote(own, contenders)
-                reach = Reach(v_low, v_high, k_low, min(k_open, k_most))
-                if reach.k_low <= reach.k_high and v_low <= v_high:
-                    add_lanes(own, contenders, reach, n_lanes, vote, win, here)
+            add_every_win(contenders, k_most, rule.share, quadrature, every.work, every.wins)
             first += len(labels)
             n_blocks += 1
             if first < row_end and (n_blocks < 4 or n_blocks % 4 == 0):
                 copy_lines(contenders, component, draws, counts, table_ids)
                 k_low = finished_votes(contenders, np.int64(1), k_low, k_most, tol, poly)
         for c in range(out.shape[2]):
-            if win is not None:
-                here[0, c] = 1.0 - here[0, c]
-            if every is not None:
-                for x in range(LANES):
-                    here[0, c] += every.wins[c, x]
+            for x in range(LANES):
+                here[0, c] += every.wins[c, x]

@@ -27,9 +27,15 @@ from allsplits.exact.answer import (
     answer_from_rows,
     by_law,
 )
-from allsplits.exact.effort import class_votes_seconds, is_long, map_timed_rows
+from allsplits.exact.effort import (
+    class_votes_seconds,
+    is_long,
+    map_timed_rows,
+    own_votes_seconds,
+)
 from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.class_counts._kernels_nearest import score_nearest
+from allsplits.exact.laws.class_counts._kernels_own import own_work, score_own
 from allsplits.exact.laws.class_counts._kernels_ranked import score_ranked
 from allsplits.exact.laws.class_counts._kernels_tied import score_tied, tied_work
 from allsplits.exact.laws.class_counts._kernels_untied import score_untied, work_space
@@ -162,13 +168,18 @@ class ClassCountsVote:
         self, rows: Rows, kinds: NDArray[np.int32], every_class: bool, out: Floats
     ) -> Callable[[int, int], None]:
         """Fills out[start:stop]."""
+        vote, draws = self._vote(every_class), self._draws(rows, kinds)
+        return partial(_score_rows, rows, draws, vote, self.question.vote == "ranked", out)
+
+    def _vote(self, every_class: bool) -> ClassVote:
         options = self.question.options
-        vote = ClassVote(
+        return ClassVote(
             Rule(every_class, options.average, options.share), self.ks, int(self.ks.min()),
             self.k_most, self.depth, options.tol / 8, self.tie_rules, self.quadrature,
         )  # fmt: skip
-        draws = self.tables.for_rows(kinds, int(np.diff(rows.indptr).max()))
-        return partial(_score_rows, rows, draws, vote, self.question.vote == "ranked", out)
+
+    def _draws(self, rows: Rows, kinds: NDArray[np.int32]) -> Draws:
+        return self.tables.for_rows(kinds, int(np.diff(rows.indptr).max()))
 
     def _sharpen(self, rows: Rows, kinds: NDArray[np.int32], out: Floats, n_threads: int) -> None:
         """Small chances again, added up from wins: the hardest samples can be told apart."""
@@ -176,9 +187,10 @@ class ClassCountsVote:
         if len(self.ks) > 1 or len(faint) == 0:
             return
         few = chosen_rows(rows, faint)
-        every = np.zeros((len(faint), out.shape[1], self.question.n_classes))
-        map_row_ranges(self._run(few, kinds[faint], True, every), len(faint), n_threads, smallest=4)
-        out[faint, :, 0] = every[np.arange(len(faint)), :, few.own]
+        won = np.zeros((len(faint), *out.shape[1:]))
+        run = partial(_win_rows, few, self._draws(few, kinds[faint]), self._vote(True), won)
+        map_row_ranges(run, len(faint), n_threads, smallest=4)
+        out[faint] = won
 
     def _whole_training_set(
         self, out: Floats, at: Any, train: NDArray[np.int64], own: NDArray[np.int32]
@@ -211,10 +223,13 @@ class ClassCountsVote:
         """What the votes of all rows take on one core, without ties."""
         if self.question.vote == "ranked":
             return 0.0
-        each = class_votes_seconds(
-            self.question.n_questions, self.depth, self.question.n_classes, self.ks.tolist(),
-            int(self.trains.max()), self.question.wants_classes,
-        )  # fmt: skip
+        n_rows, n_classes = self.question.n_questions, self.question.n_classes
+        each = own_votes_seconds(n_rows, self.depth, n_classes, self.k_most)
+        if self.question.wants_classes and n_classes > 2:
+            most = int(self.trains.max())
+            each = class_votes_seconds(
+                n_rows, self.depth, n_classes, self.ks.tolist(), most, every_class=True
+            )
         return len(self.trains) * each
 
     @property
@@ -230,19 +245,36 @@ def _score_rows(
     """Values of the rows from start to stop, by the kernel that serves them."""
     if ranked:
         score_ranked(rows, start, stop, draws, vote, out)
-    elif vote.k_most == 1:
+        return
+    if vote.k_most == 1:
         score_nearest(rows, start, stop, draws, vote, out)
-    else:
-        for first, last, has_ties in tie_runs(
-            rows.indptr, rows.tied, vote.rule.average, start, stop
-        ):
-            n_classes, size = draws.table_of.shape[1], vote.k_most + 1
-            if has_ties:
-                work = tied_work(n_classes, size, out.shape[1])
-                score_tied(rows, first, last, draws, vote, work, out)
-            else:
-                win, every = work_space(vote.rule.every_class, n_classes, size)
-                score_untied(rows, first, last, draws, vote, win, every, out)
+        return
+    n_classes, size, own = draws.table_of.shape[1], vote.k_most + 1, None
+    for first, last, has_ties in tie_runs(rows.indptr, rows.tied, vote.rule.average, start, stop):
+        if has_ties:
+            work = tied_work(n_classes, size, out.shape[1])
+            score_tied(rows, first, last, draws, vote, work, out)
+        elif vote.rule.every_class:
+            score_untied(rows, first, last, draws, vote, work_space(n_classes, size), out)
+        else:
+            own = own or own_work(n_classes, vote.k_most, vote.rule.share, by_wins=False)
+            score_own(rows, first, last, draws, draws.lines.ravel(), vote, own, out)
+
+
+def _win_rows(
+    rows: Rows, draws: Draws, vote: ClassVote, out: Floats, start: int, stop: int
+) -> None:
+    """P(right) for the only k, added up from wins; the vote asks for every class."""
+    n_classes = draws.table_of.shape[1]
+    for first, last, has_ties in tie_runs(rows.indptr, rows.tied, vote.rule.average, start, stop):
+        if has_ties or vote.k_most == 1:
+            every = np.zeros((len(rows.own), out.shape[1], n_classes))
+            _score_rows(rows, draws, vote, False, every, first, last)
+            here = np.arange(first, last)
+            out[here, :, 0] = every[here, :, rows.own[here]]
+        else:
+            own = own_work(n_classes, vote.k_most, vote.rule.share, by_wins=True)
+            score_own(rows, first, last, draws, draws.lines.ravel(), vote, own, out)
 
 
 def solve_class_majority(question: Question) -> Solver:

@@ -9,6 +9,7 @@ import pytest
 from allsplits.exact._kernels_draws import hypergeometric_table
 from allsplits.exact.kernel_types import Rows, Rule
 from allsplits.exact.laws.class_counts._kernels_nearest import score_nearest
+from allsplits.exact.laws.class_counts._kernels_own import own_work, score_own
 from allsplits.exact.laws.class_counts._kernels_ranked import score_ranked
 from allsplits.exact.laws.class_counts._kernels_tied import score_tied, tied_work
 from allsplits.exact.laws.class_counts._kernels_untied import score_untied, work_space
@@ -48,7 +49,7 @@ def expected(groups, value):
     return [float(t / weight) for t in total]
 
 
-def run(kernel, groups, ks, *, every_class, share=False):
+def run(kernel, groups, ks, *, every_class, share=False, by_wins=False):
     labels = np.array([c for group in groups for c in group], dtype=np.int32)
     tied = np.array([e > 0 for group in groups for e in range(len(group))])
     rows = Rows(np.array([0, len(labels)]), labels, tied, np.array([OWN], dtype=np.int32))
@@ -71,36 +72,56 @@ def run(kernel, groups, ks, *, every_class, share=False):
     if kernel is score_tied:
         works = (tied_work(3, size, 1),)
     elif kernel is score_untied:
-        works = work_space(every_class, 3, size)
+        works = (work_space(3, size),)
+    if kernel is score_own:
+        works = (own_work(3, max(ks), share, by_wins),)
+        kernel(rows, 0, 1, draws, lines.ravel(), vote, *works, out)
+        return out[0, 0]
     kernel(rows, 0, 1, draws, vote, *works, out)
     return out[0, 0]
 
 
-def check_votes(kernel, groups, share):
-    def shares(k):
-        def value(ranking):
-            best = winners(ranking[:k], share)
-            return [Fraction(int(d in best), len(best)) for d in range(3)]
+def shares(groups, k, share):
+    """The chance of each class to win the vote of k."""
 
-        return expected(groups, value)
+    def value(ranking):
+        best = winners(ranking[:k], share)
+        return [Fraction(int(d in best), len(best)) for d in range(3)]
 
-    ks = [2, 3, 4]
-    for k in ks:
+    return expected(groups, value)
+
+
+KS = [2, 3, 4]
+
+
+def check_every_class(kernel, groups, share):
+    for k in KS:
         found = run(kernel, groups, [k], every_class=True, share=share)
-        np.testing.assert_allclose(found, shares(k), rtol=0, atol=1e-13)
-    found = run(kernel, groups, ks, every_class=False, share=share)
-    np.testing.assert_allclose(found, [shares(k)[OWN] for k in ks], rtol=0, atol=1e-13)
+        np.testing.assert_allclose(found, shares(groups, k, share), rtol=0, atol=1e-13)
+
+
+def check_own_class(kernel, groups, share, **options):
+    found = run(kernel, groups, KS, every_class=False, share=share, **options)
+    truth = [shares(groups, k, share)[OWN] for k in KS]
+    np.testing.assert_allclose(found, truth, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("share", [False, True])
 def test_score_untied(share):
-    check_votes(score_untied, UNTIED, share)
+    check_every_class(score_untied, UNTIED, share)
+
+
+@pytest.mark.parametrize("by_wins", [False, True])
+@pytest.mark.parametrize("share", [False, True])
+def test_score_own(share, by_wins):
+    check_own_class(score_own, UNTIED, share, by_wins=by_wins)
 
 
 @pytest.mark.parametrize("share", [False, True])
 @pytest.mark.parametrize("groups", [UNTIED, TIED])
 def test_score_tied(groups, share):
-    check_votes(score_tied, groups, share)
+    check_every_class(score_tied, groups, share)
+    check_own_class(score_tied, groups, share)
 
 
 @pytest.mark.parametrize("groups", [UNTIED, TIED])
