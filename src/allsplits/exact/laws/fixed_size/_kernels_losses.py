@@ -105,7 +105,7 @@ class Front(NamedTuple):
     """Where a walk is.
 
     The own class and its items, items of all rivals, how many rivals there are, the most votes with
-    which the own class may lose.
+    which the own class may lose; items of rivals that come before it in class order.
     """
 
     own: int
@@ -113,6 +113,7 @@ class Front(NamedTuple):
     rest: int
     n_rivals: int
     v_open: int
+    ahead: int
 
 
 def new_beaten(n_classes: int, losing: Losing) -> Beaten:
@@ -143,52 +144,76 @@ def _times_single(n, y, low, high, limit, table, poly, temp):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _times_pair(none, one, low, high, top, poly):
+    """Multiply poly, from `low` to `high`, by none + one · z in place, up to `top`."""
+    if top > high:
+        poly[top] = one * poly[high]
+    for x in range(high, low, -1):
+        poly[x] = none * poly[x] + one * poly[x - 1]
+    poly[low] *= none
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _times_capped(row, v, y, least, low, high, top, beaten):
+    """Multiply beaten.poly, from `low` to `high`, by F_d from `least` votes on, up to `top`."""
+    poly, temp = beaten.poly, beaten.temp
+    for x in range(low + least, top + 1):
+        temp[x] = 0.0
+    for b in range(least, min(v if y > 0.0 else v - 1, top - low) + 1):
+        factor = row[b] * y if b == v else row[b]
+        add_shifted(factor, poly[low:], temp, low + b, min(high, top - b) + 1 - low)
+    for x in range(low + least, top + 1):
+        poly[x] = temp[x]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _multiply_others(e, v, y, limit, doubt, front, losing, beaten):
     """beaten.poly = Π F_d over the rivals but e that are not free, up to `limit`.
 
     Returns its lowest and its highest power, and how many items the free rivals have; the highest
     is below the lowest if one of them is sure to have more than v votes.
     """
-    met, fewest, poly, temp = beaten.met, losing.fewest, beaten.poly, beaten.temp
-    low, high = np.int64(0), np.int64(0)
+    met, poly, own, share = beaten.met, beaten.poly, front.own, losing.share
+    low, high, free, first = np.int64(0), np.int64(0), front.rest - met.prefix[e], v > 1
     poly[0] = 1.0
-    first = True
-    free = front.rest - met.prefix[e]
+    one_vote = v == 1 and not share
+    if one_vote:
+        # Of those that win ties none may have a vote, Π (1 - θ)^n; others with one item are free.
+        silent = front.ahead - (met.prefix[e] if e < own else 0)
+        poly[0], free = losing.table[silent, 0], free - silent
+        doubt += losing.doubts[silent, 0]
+        if doubt >= DOUBT:
+            return np.int64(1), np.int64(0), free
     for p in range(front.n_rivals):
         d = met.present[p]
         n = met.prefix[d]
-        if n < v:
+        if n < v or (one_vote and n == 1):
             break
-        y_d = y if losing.share else (1.0 if d > front.own else 0.0)
-        if d == e or is_free(n, v, y_d):
+        y_d = y if share else (1.0 if d > own else 0.0)
+        if d == e or (one_vote and d < own) or is_free(n, v, y_d):
             continue
-        if n == 1 and losing.share:
+        if n == 1:
             # All that are left have one item, and v is 1: Π (1 - θ + θyz), in one step.
             n_left = np.int64(0)
             for q in range(p, front.n_rivals):
                 n_left += met.prefix[met.present[q]] == 1 and met.present[q] != e
             free -= n_left
-            high = _times_single(n_left, y, low, high, limit, losing.table, poly, temp)
+            high = _times_single(n_left, y, low, high, limit, losing.table, poly, beaten.temp)
             break
         free -= n
-        row, least, most = losing.table[n], fewest[n], v if y_d > 0.0 else v - 1
+        row, least, most = losing.table[n], losing.fewest[n], v if y_d > 0.0 else v - 1
         top = min(high + most, limit)
         doubt += losing.doubts[n, most]
         if doubt >= DOUBT or low + least > top:
             return np.int64(1), np.int64(0), free
-        if first:
-            first = False
+        if v == 1 and least == 0:
+            _times_pair(row[0], row[1] * y_d, low, high, top, poly)
+        elif first:
             for b in range(least, top + 1):
                 poly[b] = row[b] * y_d if b == v else row[b]
         else:
-            for x in range(low + least, top + 1):
-                temp[x] = 0.0
-            for b in range(least, min(most, top - low) + 1):
-                factor = row[b] * y_d if b == v else row[b]
-                add_shifted(factor, poly[low:], temp, low + b, min(high, top - b) + 1 - low)
-            for x in range(low + least, top + 1):
-                poly[x] = temp[x]
-        low, high = low + least, top
+            _times_capped(row, v, y_d, least, low, high, top, beaten)
+        first, low, high = False, low + least, top
     return low, high, free
 
 
@@ -239,7 +264,7 @@ def _count_rival(e, n_rivals, met, place):
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _meet_rival(e, front, losing, beaten):
     """An item of the rival e comes; returns the new front."""
-    own, n_own, rest, n_rivals, v_open = front
+    own, n_own, rest, n_rivals, v_open, ahead = front
     lines, theta, k_most = beaten.lines, losing.theta, losing.table.shape[1] - 1
     first_line = beaten.first_line
     reach = min(beaten.met.prefix[e] + (losing.share or e < own), k_most // 2)
@@ -263,7 +288,7 @@ def _meet_rival(e, front, losing, beaten):
                 y = losing.nodes.nodes[beaten.nodes[v] + x - first_line[v]]
                 _add_overtaken(e, v, y, (first, last), front, losing, beaten, line)
     n_rivals = _count_rival(e, n_rivals, beaten.met, beaten.place)
-    return Front(own, n_own, rest + 1, n_rivals, v_open)
+    return Front(own, n_own, rest + 1, n_rivals, v_open, ahead + (e < own))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -316,14 +341,14 @@ def _start_row(rows, i, losing, beaten):
         line += losing.starts[able, v + 1] - losing.starts[able, v]
     first_line[len(nodes)] = line
     zero = np.int64(0)
-    return Front(np.int64(own), zero, zero, zero, zero)
+    return Front(np.int64(own), zero, zero, zero, zero, zero)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _meet_own(front):
     """An item of the own class comes."""
-    own, n_own, rest, n_rivals, v_open = front
-    return Front(own, n_own + 1, rest, n_rivals, v_open)
+    own, n_own, rest, n_rivals, v_open, ahead = front
+    return Front(own, n_own + 1, rest, n_rivals, v_open, ahead)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -385,7 +410,8 @@ def right_tied(rows, start, stop, losing, beaten, tied_work, out):
         while s < depth:
             end = group_end(rows.tied, position, rows.indptr[i + 1], True)
             mixed, g_own, n_rivals = _meet_group(labels, position, end, front, beaten)
-            front = Front(front.own, front.n_own, front.rest, n_rivals, front.v_open)
+            own, n_own, rest, _, v_open, ahead = front
+            front = Front(own, n_own, rest, n_rivals, v_open, ahead)
             if g_own > 0:
                 first = min(first, s + 1)
             if mixed and first <= depth:

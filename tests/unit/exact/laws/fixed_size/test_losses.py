@@ -58,6 +58,27 @@ def test_losses_are_what_wins_leave(n_classes, cv, ks, step, share):
         np.testing.assert_allclose(found[:, c], every[np.arange(N), y], rtol=0, atol=bound)
 
 
+@pytest.mark.parametrize("share", [False, True])
+@pytest.mark.parametrize("step", [0, 0.2])
+@pytest.mark.parametrize("size", [1, 3])
+def test_many_classes_of_few_samples(size, step, share):
+    """Own classes are first, last and everywhere in class order."""
+    X, _ = made(5, step)
+    y = (np.random.default_rng(size).permutation(N) // size).astype(np.int32)
+    n_classes, ks = int(y.max()) + 1, [1, 2, 3, 10]
+    together = votes(FixedSize(120), ks, n_classes, share)
+    order = order_neighbors(X, depth=together.prefixes.depth)
+    found = together.right(order, y, 1)
+    for c, k in enumerate(ks):
+        alone = votes(FixedSize(120), [k], n_classes, share)
+        every = alone.every_class(order_neighbors(X, depth=alone.prefixes.depth), y, 1)
+        bound = together.rounding + alone.rounding + 2e-15
+        np.testing.assert_allclose(found[:, c], every[np.arange(N), y], rtol=0, atol=bound)
+    if size > 1:
+        # Somebody wins votes of several, or nothing would have been asked.
+        assert found[:, 2:].max() > 0.01
+
+
 def test_what_is_left_out_hardly_ever_happens():
     """The bound, beside the chance to draw at most v of n given items among N in Fractions."""
     for train in (12, 30, 39):
