@@ -39,6 +39,12 @@ def _pointer(context, builder, kind, array, n):
     return builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
 
 
+def _taken(builder, value, places):
+    """The numbers at these places of a vector."""
+    chosen = ir.Constant(ir.VectorType(_PLACES, len(places)), [*places])
+    return builder.shuffle_vector(value, value, chosen)
+
+
 def _is_plain(array):
     return isinstance(array, types.Array) and array.layout == "C" and array.dtype == types.float64
 
@@ -74,8 +80,7 @@ def eight_times(typing_context, x):
     def build(context, builder, signature, arguments):
         nothing = ir.Constant(_VECTOR, ir.Undefined)
         first = builder.insert_element(nothing, arguments[0], ir.Constant(_PLACES, 0))
-        same = ir.Constant(ir.VectorType(_PLACES, LANES), [0] * LANES)
-        return builder.shuffle_vector(first, nothing, same)
+        return _taken(builder, first, (0,) * LANES)
 
     return _EIGHT(types.float64), build
 
@@ -108,14 +113,9 @@ def largest(typing_context, a):
         value, width = arguments[0], LANES
         while width > 1:
             width //= 2
-            halves = [
-                builder.shuffle_vector(
-                    value, value,
-                    ir.Constant(ir.VectorType(_PLACES, width), [*range(start, start + width)]),
-                )
-                for start in (0, width)
-            ]  # fmt: skip
-            value = builder.select(builder.fcmp_ordered(">", *halves), *halves)
+            lower = _taken(builder, value, range(width))
+            upper = _taken(builder, value, range(width, 2 * width))
+            value = builder.select(builder.fcmp_ordered(">", lower, upper), lower, upper)
         return builder.extract_element(value, ir.Constant(_PLACES, 0))
 
     return types.float64(_EIGHT), build
