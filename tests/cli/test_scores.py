@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
 
-from allsplits import evaluate
+from allsplits import evaluate, report
 from cli.command import refused, run
 
 X, Y = load_iris(return_X_y=True)
@@ -86,8 +86,6 @@ def test_wrong_costs(flowers):
 
 
 def test_within_a_radius(flowers):
-    from sklearn.neighbors import RadiusNeighborsClassifier
-
     options = ["-t", "kind", "--outlier", "most_frequent"]
     found = json.loads(run("evaluate", flowers, *options, "--radius", "0.5,1,2", "--json").out)
     model = RadiusNeighborsClassifier(1, outlier_label="most_frequent")
@@ -99,14 +97,51 @@ def test_within_a_radius(flowers):
     assert "mean squared error" in run("evaluate", flowers, *numbers).out
 
 
-def test_wrong_radii(flowers, tmp_path):
+def test_the_report_within_a_radius(flowers, tmp_path):
+    """As of the Python function: the radius named, the curve that chose it, no curve of sizes."""
+    page = tmp_path / "page.html"
+    options = ["-t", "kind", "--outlier", "most_frequent", "--report"]
+    done = run("evaluate", flowers, *options, page, "--radius", "0.5,0.8,1.2")
+    assert f"report written to {page}" in done.err
+    text = page.read_text()
+    assert "all neighbours within 0.8" in text
+    assert "is the best of 3" in text
+    assert "nearest neighbour" not in text
+
+    summary = tmp_path / "page.json"
+    run("evaluate", flowers, *options, summary, "--radius", "0.5,0.8,1.2")
+    found = json.loads(summary.read_text())
+    model = RadiusNeighborsClassifier(0.8, outlier_label="most_frequent")
+    expected = report(X, KINDS, estimator=model).summary
+    assert found["answer"] == expected["answer"]
+    assert found["score"] == expected["score"]
+    assert found["score"]["radius"] == 0.8
+    assert [(curve["parameter"], curve["x"]) for curve in found["curves"]] == [
+        ("radius", [0.5, 0.8, 1.2])
+    ]
+
+    run("evaluate", flowers, *options, summary, "--radius", "0.8")
+    assert json.loads(summary.read_text())["curves"] == expected["curves"] == []
+
+
+def test_the_report_of_numbers_and_of_a_test_file_within_a_radius(flowers, tmp_path):
+    summary = tmp_path / "page.json"
+    numbers = ["-t", "a", "--drop", "kind", "--radius", "0.7", "--outlier", "5.8"]
+    run("evaluate", flowers, *numbers, "--report", summary)
+    found = json.loads(summary.read_text())
+    assert "all neighbours within 0.7 the mean squared error" in found["answer"]
+    options = ["-t", "kind", "--radius", "0.7", "--outlier", "setosa", "--cv", "shots:10"]
+    run("evaluate", flowers, "--test", flowers, *options, "--report", summary)
+    assert "of test samples are given their class" in json.loads(summary.read_text())["answer"]
+
+
+def test_wrong_radii(flowers):
     def answer(*options):
         return refused("evaluate", flowers, "-t", "kind", *options)
 
     assert "--radius" in answer("--radius", "near")
     assert "--radius" in answer("--radius", "-1")
     assert "--k" in answer("--radius", "1", "-k", "3")
-    assert "--report" in answer("--radius", "1", "--report", tmp_path / "r.html")
     assert "--outlier" in answer("--outlier", "setosa")
     assert "one of the classes" in answer("--radius", "1", "--outlier", "rose")
     assert "outlier_label" in answer("--radius", "0.5")

@@ -29,28 +29,28 @@ def parse_image_shape(text: str | None) -> tuple[int, ...] | None:
 
 def expect_report(task: Task) -> None:
     """Say before the first question what the report will ask."""
-    from allsplits.reports._run import expect, groups_of
+    from allsplits.reports._run import expect, has_sizes
 
-    expect(task, [task.settings.n_neighbors], sizes=groups_of(task.law) is None)
+    expect(task, [task.settings.n_neighbors], sizes=has_sizes(task))
 
 
 def write_report(
-    screen: Screen, labelled: Labelled, task: Task, best: Evaluation, over_k: Curve | None,
+    screen: Screen, labelled: Labelled, task: Task, best: Evaluation, chosen_by: Curve | None,
     *, path: str, image_shape: tuple[int, ...] | None,
 ) -> None:  # fmt: skip
-    """Write the page, with the learning curve of the chosen model unless groups are kept whole."""
+    """Write the page, with the learning curve of the chosen model where there is one."""
     import numpy as np
 
     from allsplits.reports._report import Report
     from allsplits.reports._rows import Rows
-    from allsplits.reports._run import groups_of, judge
+    from allsplits.reports._run import has_sizes, judge
     from allsplits.reports._summary import summarize
 
     data, notes = labelled.asked.data, labelled.data.notes
     if data.names is not None:
         best = replace(best, row_names=np.array(data.names))
-    curves = [] if over_k is None else [over_k]
-    if groups_of(task.law) is None:
+    curves = [] if chosen_by is None else [chosen_by]
+    if has_sizes(task):
         with screen.noting(notes):
             curves.append(task.over_sizes())
     with screen.waiting("writing the report"):

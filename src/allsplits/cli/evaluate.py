@@ -102,6 +102,7 @@ def evaluate(
       allsplits evaluate flowers.csv -t species --scoring neg_log_loss+1,accuracy,top_2_accuracy
       allsplits evaluate scans.csv -t finding --costs "sick>well=10,well>sick=1"
       allsplits evaluate flowers.csv -t species --radius 0.5,1,2 --outlier most_frequent
+      allsplits evaluate flowers.csv -t species --radius 0.8 --outlier setosa --report page.html
       allsplits evaluate prices.csv -t price --one-hot district --report prices.html
       allsplits evaluate prices.csv -t price --strata district --cv stratified:5
       allsplits evaluate train.npz -t y --test test.npz --cv shots:8
@@ -160,9 +161,8 @@ def _read_radii(wanted: Wanted, model: Model) -> list[float]:
         if model.outlier is not None:
             raise InvalidInputError("--outlier goes with --radius: k neighbours are always there")
         return []
-    for option, value in (("--k", wanted.k), ("--report", wanted.report)):
-        if value is not None:
-            raise InvalidInputError(f"{option} must not be given with --radius; got {value!r}")
+    if wanted.k is not None:
+        raise InvalidInputError(f"--k must not be given with --radius; got {wanted.k!r}")
     return parse_distances("--radius", wanted.radius)
 
 

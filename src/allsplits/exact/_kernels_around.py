@@ -11,8 +11,12 @@ the v-th entry as in `_kernels_votes`.
 import numpy as np
 from numba import njit
 
+from allsplits.exact._kernels_eight import eight_times, load, plus, store, times
+
 #: Cases side by side: some registers' worth, few enough that a dozen classes stay in the cache.
 LANES = 32
+#: The same in eights.
+EIGHTS = LANES // 8
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -20,12 +24,13 @@ def _times(poly, degree, row, top, limit, out):
     """`out` = poly · Σ_{b ≤ top} row[b] z^b up to `limit`; returns its degree."""
     new_degree = min(degree + top, limit)
     for e in range(new_degree + 1):
-        low = max(0, e - degree)
-        for x in range(LANES):
-            out[e, x] = row[low, x] * poly[e - low, x]
-        for b in range(low + 1, min(e, top) + 1):
-            for x in range(LANES):
-                out[e, x] += row[b, x] * poly[e - b, x]
+        low, high = max(0, e - degree), min(e, top)
+        for x in range(EIGHTS):
+            total = times(load(row, low * EIGHTS + x), load(poly, (e - low) * EIGHTS + x))
+            for b in range(low + 1, high + 1):
+                part = times(load(row, b * EIGHTS + x), load(poly, (e - b) * EIGHTS + x))
+                total = plus(total, part)
+            store(out, e * EIGHTS + x, total)
     return new_degree
 
 
@@ -46,17 +51,17 @@ def _chain(contenders, backwards, cap, limit, products, degrees):
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _add_votes(m, after, own_row, weight, rest, work, win):
     """`win` += weight · own_row · P(m classes before and `after` behind have `rest` votes)."""
-    left, right, sums = work.left[m], work.right[after], work.sums
+    left, right = work.left[m], work.right[after]
     low, high = max(0, rest - work.degrees[1, after]), min(rest, work.degrees[0, m])
     if low > high:
         return
-    for x in range(LANES):
-        sums[x] = left[low, x] * right[rest - low, x]
-    for a in range(low + 1, high + 1):
-        for x in range(LANES):
-            sums[x] += left[a, x] * right[rest - a, x]
-    for x in range(LANES):
-        win[x] += weight * own_row[x] * sums[x]
+    for x in range(EIGHTS):
+        total = times(load(left, low * EIGHTS + x), load(right, (rest - low) * EIGHTS + x))
+        for a in range(low + 1, high + 1):
+            part = times(load(left, a * EIGHTS + x), load(right, (rest - a) * EIGHTS + x))
+            total = plus(total, part)
+        own = times(eight_times(weight), load(own_row, x))
+        store(win, x, plus(load(win, x), times(own, total)))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
@@ -81,6 +86,15 @@ def _add_shared_top(contenders, k, v, y, weight, share, work, wins):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+def _most_votes(contenders, v):
+    """The most votes of all classes together, if none has more than v."""
+    total = np.int64(0)
+    for d in contenders.present:
+        total += min(contenders.most[d], v)
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def add_every_win(contenders, k, share, quadrature, work, wins):
     """wins[d] += P(exactly k votes, d wins) for the classes that are present, which are in order.
 
@@ -94,6 +108,8 @@ def add_wins_by_votes(contenders, k, share, quadrature, work, wins):
     """The same by the votes of the winner, wins[v, d], or all together in wins[0, d]."""
     n_present, last = len(contenders.present), len(wins) - 1
     for v in range(1, k // 2 + 1):
+        if _most_votes(contenders, v) < k:
+            continue
         order = min(n_present - 1, k // v - 1) // 2 + 1 if share else 1
         for q in range(order):
             y = quadrature.nodes[order, q] if share else 1.0

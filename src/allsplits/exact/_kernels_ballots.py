@@ -11,7 +11,8 @@ side (lanes); a case is over with k votes in all. Four sums of products over the
   where y says what a tie is worth, as in `_kernels_votes`; nobody ahead is a win;
 - the same for v = 0, where all classes without votes are tied, met or not.
 
-Sums stay in their lanes, record[place, lane]; `_kernels_ballot_lanes` adds them up.
+Sums stay in their lanes, record[place, lane]; `_kernels_ballot_lanes` adds them up. There are eight
+lanes, or several times as many.
 """
 
 from typing import NamedTuple
@@ -20,7 +21,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from allsplits.exact.kernel_types import Places, Quadrature, aligned_space
+from allsplits.exact._kernels_eight import LANES as ONE_EIGHT
+from allsplits.exact._kernels_eight import eight_times, load, plus, store, times
+from allsplits.exact.kernel_types import Contenders, Places, Quadrature, aligned_space
 
 Floats = NDArray[np.float64]
 
@@ -99,29 +102,25 @@ def add_certain_votes(own, votes, share, places, weight, out):
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _times_both(row, top, degree, limit, squares, n_lanes, work):
     """Multiply P, and S if `squares`, by a class; returns the degree of P."""
-    P, S, line = work.sums[0], work.sums[1], work.line
+    P, S, n_eights = work.sums[0], work.sums[1], n_lanes // ONE_EIGHT
     new_degree = min(degree + top, limit)
     for e in range(new_degree, -1, -1):
-        low = max(0, e - degree)
-        if squares:
-            for x in range(n_lanes):
-                line[x] = 0.0
-            for b in range(low, min(e - 2, top) + 1):
-                for x in range(n_lanes):
-                    line[x] += row[b, x] * S[e - b, x]
-            for b in range(max(low, 2), min(e, top) + 1):
-                pairs = float(b * (b - 1))
-                for x in range(n_lanes):
-                    line[x] += pairs * row[b, x] * P[e - b, x]
-            for x in range(n_lanes):
-                S[e, x] = line[x]
-        for x in range(n_lanes):
-            line[x] = row[low, x] * P[e - low, x]
-        for b in range(low + 1, min(e, top) + 1):
-            for x in range(n_lanes):
-                line[x] += row[b, x] * P[e - b, x]
-        for x in range(n_lanes):
-            P[e, x] = line[x]
+        low, high = max(0, e - degree), min(e, top)
+        for x in range(n_eights):
+            if squares:
+                total = eight_times(0.0)
+                for b in range(low, min(e - 2, top) + 1):
+                    part = times(load(row, b * n_eights + x), load(S, (e - b) * n_eights + x))
+                    total = plus(total, part)
+                for b in range(max(low, 2), high + 1):
+                    pairs = times(eight_times(float(b * (b - 1))), load(row, b * n_eights + x))
+                    total = plus(total, times(pairs, load(P, (e - b) * n_eights + x)))
+                store(S, e * n_eights + x, total)
+            total = times(load(row, low * n_eights + x), load(P, (e - low) * n_eights + x))
+            for b in range(low + 1, high + 1):
+                part = times(load(row, b * n_eights + x), load(P, (e - b) * n_eights + x))
+                total = plus(total, part)
+            store(P, e * n_eights + x, total)
     return new_degree
 
 
@@ -135,11 +134,7 @@ def add_own_votes(own, contenders, n_lanes, work, record):
     places, P, S = work.places, work.sums[0], work.sums[1]
     k, squares, degree = places.k, places.squares >= 0, np.int64(0)
     for x in range(n_lanes):
-        P[0, x] = 1.0
-    if squares:
-        for e in range(k + 1):
-            for x in range(n_lanes):
-                S[e, x] = 0.0
+        P[0, x], S[0, x] = 1.0, 0.0
     for d in present:
         if d != own:
             degree = _times_both(rows[d], min(most[d], k), degree, k, squares, n_lanes, work)
@@ -157,35 +152,45 @@ def add_own_votes(own, contenders, n_lanes, work, record):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
-def _start(n_ahead, limit, n_lanes, poly):
-    """No class yet: loops, because numba takes seconds to compile what fills parts of arrays."""
+def _start(n_ahead, n_lanes, poly):
+    """No class yet, of degree 0."""
     for m in range(n_ahead):
-        for e in range(limit + 1):
-            for x in range(n_lanes):
-                poly[m, e, x] = 1.0 if m + e == 0 else 0.0
+        for x in range(n_lanes):
+            poly[m, 0, x] = 1.0 if m == 0 else 0.0
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _sum_products(row, poly, first, last, e, x, n_eights):
+    """Σ row[b] poly[e - b] over b from `first` to `last`, in the x-th eight lanes."""
+    total = eight_times(0.0)
+    for b in range(first, last + 1):
+        part = times(load(row, b * n_eights + x), load(poly, (e - b) * n_eights + x))
+        total = plus(total, part)
+    return total
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _times_ahead(n_ahead, degree, row, top, tie, limit, n_lanes, work):
     """Multiply work.ahead[:n_ahead] by F_d up to `limit`; returns its degree. `tie` is (v, y)."""
-    poly, line = work.ahead, work.line
+    n_eights = n_lanes // ONE_EIGHT
     v, y = tie
     new_degree = min(degree + top, limit)
     for m in range(n_ahead - 1, -1, -1):
+        poly, fewer = work.ahead[m], work.ahead[max(m - 1, 0)]
         for e in range(new_degree, -1, -1):
-            for x in range(n_lanes):
-                line[x] = 0.0
-            for b in range(max(0, e - degree), min(e, top) + 1):
-                stay = 1.0 if b < v else (y if b == v else 0.0)
-                pass_by = 1.0 - stay if m > 0 else 0.0
-                if stay > 0.0:
-                    for x in range(n_lanes):
-                        line[x] += stay * row[b, x] * poly[m, e - b, x]
-                if pass_by > 0.0:
-                    for x in range(n_lanes):
-                        line[x] += pass_by * row[b, x] * poly[m - 1, e - b, x]
-            for x in range(n_lanes):
-                poly[m, e, x] = line[x]
+            low, high = max(0, e - degree), min(e, top)
+            for x in range(n_eights):
+                total = _sum_products(row, poly, low, min(high, v - 1), e, x, n_eights)
+                if low <= v <= high:
+                    tied, at = load(row, v * n_eights + x), (e - v) * n_eights + x
+                    total = plus(total, times(times(eight_times(y), tied), load(poly, at)))
+                    if m > 0:
+                        passed = times(eight_times(1.0 - y), tied)
+                        total = plus(total, times(passed, load(fewer, at)))
+                if m > 0:
+                    ahead = _sum_products(row, fewer, max(low, v + 1), high, e, x, n_eights)
+                    total = plus(total, ahead)
+                store(poly, e * n_eights + x, total)
     return new_degree
 
 
@@ -203,7 +208,7 @@ def _count_ahead(target, v, y, contenders, n_ahead, n_lanes, work):
     """
     present, most, rows = contenders
     k, share, degree = work.places.k, work.share, np.int64(0)
-    _start(n_ahead, k - v, n_lanes, work.ahead)
+    _start(n_ahead, n_lanes, work.ahead)
     for d in present:
         if d != target:
             worth = y if share or d > target else 0.0
@@ -276,7 +281,7 @@ def _add_without_votes(own, contenders, n_lanes, work, record):
     first = 0 if share else own
     if first >= n_tops:
         return
-    _start(n_tops - first, k, n_lanes, work.ahead)
+    _start(n_tops - first, n_lanes, work.ahead)
     degree = np.int64(0)
     for d in present:
         if d != own:
@@ -303,12 +308,45 @@ def add_winner_votes(own, target, v, chance, places, out):
             out[places.hits + v] += chance
 
 
+class OneBallotWork(NamedTuple):
+    """Space for the record of one case: eight lanes, of which the first is used.
+
+    Attributes
+    ----------
+    ballot : BallotWork
+    rows : array of shape (classes, votes, lanes)
+    record : array of shape (width, lanes)
+    """
+
+    ballot: BallotWork
+    rows: Floats
+    record: Floats
+
+
+def one_ballot_work(places: Places, share: bool, quadrature: Quadrature) -> OneBallotWork:
+    """Space for one case."""
+    rows = aligned_space(places.n_classes, places.k + 1, ONE_EIGHT)
+    rows[:] = 0.0
+    record = aligned_space(places.width, ONE_EIGHT)
+    return OneBallotWork(ballot_work(places, share, quadrature, ONE_EIGHT), rows, record)
+
+
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
-def add_ballot(own, contenders, work, out):
-    """Add the whole record of one case, in one lane."""
-    lane, record, k = np.int64(1), out.reshape((len(out), 1)), work.places.k
-    degree = add_own_votes(own, contenders, lane, work, record)
-    add_tops(own, contenders, degree, lane, work, record)
+def add_ballot(own, contenders, one, out):
+    """Add the whole record of one case; contenders.rows have one lane."""
+    work, rows, record = one
+    lanes, k = np.int64(ONE_EIGHT), work.places.k
+    for place in range(record.shape[0]):
+        for x in range(ONE_EIGHT):
+            record[place, x] = 0.0
+    for d in range(rows.shape[0]):
+        for b in range(min(contenders.most[d], k) + 1):
+            rows[d, b, 0] = contenders.rows[d, b, 0]
+    side_by_side = Contenders(contenders.present, contenders.most, rows)
+    degree = add_own_votes(own, side_by_side, lanes, work, record)
+    add_tops(own, side_by_side, degree, lanes, work, record)
+    for place in range(record.shape[0]):
+        out[place] += record[place, 0]
     for target in contenders.present:
         for v in range(1, min(contenders.most[target], k) + 1):
             most_ahead = _most_ahead(target, v, contenders, k)
@@ -316,6 +354,6 @@ def add_ballot(own, contenders, work, out):
             for q in range(order):
                 y = work.quadrature.nodes[order, q] if work.share else 1.0
                 weight = work.quadrature.weights[order, q] if work.share else 1.0
-                if _count_ahead(target, v, y, contenders, np.int64(1), lane, work):
-                    chance = weight * contenders.rows[target, v, 0] * work.ahead[0, k - v, 0]
+                if _count_ahead(target, v, y, side_by_side, np.int64(1), lanes, work):
+                    chance = weight * rows[target, v, 0] * work.ahead[0, k - v, 0]
                     add_winner_votes(own, target, v, chance, work.places, out)

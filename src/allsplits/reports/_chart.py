@@ -42,7 +42,7 @@ def chart(curve: dict[str, Any]) -> dict[str, Any]:
         "best": [round(float(px[best]), 1), round(float(py[best]), 1)],
         "best_index": kept.index(best),
         "x_ticks": [
-            (round(float(to_x(_spread(np.array([t]), curve["log"]))[0]), 1), f"{t:,.0f}")
+            (round(float(to_x(_spread(np.array([t]), curve["log"]))[0]), 1), _x_text(t))
             for t in _x_ticks(x, curve["log"])
         ],
         "y_ticks": [
@@ -90,10 +90,15 @@ def _x_ticks(x: Any, log: bool) -> list[float]:
     if log:
         powers = [10.0**p for p in range(math.ceil(math.log10(low)), int(math.log10(high)) + 1)]
         return powers or [low, high]
-    inside = [t for t in _ticks(low, high, 8) if low <= t <= high and t == int(t)]
+    counted = bool(np.all(x == np.floor(x)))
+    inside = [t for t in _ticks(low, high, 8) if low <= t <= high and (t % 1 == 0 or not counted)]
     if not inside:
         return [low, high]
     return inside if inside[0] - low < 0.06 * (high - low) else [low, *inside]
+
+
+def _x_text(tick: float) -> str:
+    return f"{tick:,.0f}" if tick % 1 == 0 else f"{tick:g}"
 
 
 def _thin(px: Any, best: int, most: int) -> list[int]:

@@ -125,8 +125,7 @@ def run(
     if n_neighbors is None:
         n_neighbors = range(1, min(_LARGEST_K, task.law.smallest_training_set) + 1)
     ks = check_counts("n_neighbors", n_neighbors)
-    # Small training sets leave samples without anybody within a radius.
-    sizes = counted and curves is None and groups_of(task.law) is None
+    sizes = curves is None and has_sizes(task)
     expect(task, ks, sizes=sizes)
     timings: dict[str, float] = {}
     drawn: list[Curve] = []
@@ -158,6 +157,14 @@ def groups_of(law: Law) -> NDArray[np.int32] | None:
     """The groups that a law keeps together."""
     groups: NDArray[np.int32] | None = getattr(law, "groups", None)
     return groups
+
+
+def has_sizes(task: Task) -> bool:
+    """Whether a page has the learning curve: not where groups are kept whole.
+
+    Nor within a radius, where small training sets leave samples without anybody.
+    """
+    return task.settings.radius is None and groups_of(task.law) is None
 
 
 def _judge(timings: dict[str, float], law: Law, task: Task | None) -> Suspects | None:

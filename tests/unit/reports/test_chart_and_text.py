@@ -51,6 +51,13 @@ def test_wide_ranges_are_logarithmic():
     )
 
 
+def test_radii_have_ticks_of_their_own():
+    made = drawn([0.25, 0.5, 1.25], [0.6, 0.9, 0.7], parameter="radius")
+    assert [text for _, text in made["x_ticks"]] == ["0.25", "0.4", "0.6", "0.8", "1", "1.2"]
+    made = drawn([0.003, 0.05], [0.6, 0.9], parameter="radius")
+    assert "0" not in [text for _, text in made["x_ticks"]]
+
+
 def test_long_curves_are_thinned_but_keep_the_best():
     scores = np.linspace(0.1, 0.8, 50_000)
     scores[12_345] = 0.9

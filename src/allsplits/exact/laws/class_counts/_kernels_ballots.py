@@ -25,19 +25,20 @@ from allsplits.exact._kernels_ties import (
     meet_group,
     node_of,
     pass_group,
+    row_before,
+    row_next,
     start_walk,
 )
 from allsplits.exact._kernels_votes import finished_votes
 from allsplits.exact.kernel_types import Contenders, aligned_space
 from allsplits.exact.laws.class_counts._kernels_rows import choose_tables, is_pure
 from allsplits.exact.laws.class_counts._kernels_tied import (
-    Source,
     TiedWork,
     copy_to_lanes,
-    fill_nodes,
     tied_work,
 )
 
+Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
@@ -54,6 +55,8 @@ class WaitingWork(NamedTuple):
         The class of the next item and its candidates that are left; -1 if that is in `contenders`.
     contenders : Contenders
         The votes of those that wait, side by side.
+    at_node : two arrays of shape (classes, votes · components)
+        The votes of classes in a tie group before a time in it, and if the next item is of theirs.
     rank : RankWork
     """
 
@@ -61,6 +64,7 @@ class WaitingWork(NamedTuple):
     lines: Integers
     following: Integers
     contenders: Contenders
+    at_node: tuple[Floats, Floats]
     rank: RankWork
 
 
@@ -71,9 +75,11 @@ def waiting_work(rank: RankWork) -> WaitingWork:
     rows = aligned_space(C, size, LANES)
     # Lanes that were never used are multiplied by zero.
     rows[:] = 0.0
-    tied = tied_work(C, size, rank.shares.shape[1])
+    n_components = rank.shares.shape[1]
+    tied, at_node = tied_work(C, size, n_components), np.empty((2, C, size * n_components))
     lines, following = np.empty((LANES, C), np.int64), np.empty((LANES, 2), np.int64)
-    return WaitingWork(tied, lines, following, Contenders(present, most, rows), rank)
+    contenders = Contenders(present, most, rows)
+    return WaitingWork(tied, lines, following, contenders, (at_node[0], at_node[1]), rank)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
@@ -159,27 +165,27 @@ def _wait(own, n_waiting, next_class, filled, draws, work):
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _wait_group(own, members, n_waiting, draws, vote, work):
     """Let the votes that end in a tie group wait; returns how many cases do."""
-    tied, rules, n_components = work.tied, vote.tie_rules, draws.drawn.shape[1]
-    counts, group, table_ids, node = tied.walk.counts, tied.walk.group, tied.table_ids, tied.nodes
-    n_votes = vote.k_most + 1
-    chosen = choose_rule(rules, members, group, table_ids, draws.pools, draws.drawn)
+    walk, table_ids, rules = work.tied.walk, work.tied.table_ids, vote.tie_rules
+    n_components, n_votes = draws.drawn.shape[1], vote.k_most + 1
+    before, following = work.at_node
+    width = n_votes * n_components
+    chosen = choose_rule(rules, members, walk.group, table_ids, draws.pools, draws.drawn)
     for q in range(chosen.n_nodes):
-        node[0, 0], node[1, 0] = node_of(rules, chosen, q)
-        first = 0
-        while first < len(members):
-            n_free = LANES // n_components - n_waiting
-            some = members[first : min(first + n_free, len(members))]
+        time, weight = node_of(rules, chosen, q)
+        for d in members:
+            t, n, tied = table_ids[d], walk.counts[d], walk.group[d]
+            table = draws.lines[draws.starts[t] :]
+            if len(members) > 1:
+                row_before(table, n, tied, time, width, before[d])
+            row_next(table, draws.remaining[t], draws.pools[t], n, tied, time, width, following[d])
+            for x in range(width):
+                following[d, x] *= weight
+        for next_class in members:
+            lane = n_waiting * n_components
             for d in members:
-                t = table_ids[d]
-                source = Source(
-                    draws.lines[draws.starts[t] :], draws.remaining[t], draws.pools[t], counts[d],
-                    group[d],
-                )  # fmt: skip
-                here = work.contenders.rows[d, :, n_waiting * n_components :]
-                fill_nodes(d, source, n_votes, some, node[:, :1], tied.row, here)
-            for _ in some:
-                n_waiting = _wait(own, n_waiting, np.int64(-1), members, draws, work)
-            first += len(some)
+                votes = following[d] if d == next_class else before[d]
+                copy_to_lanes(votes, n_votes, n_components, lane, work.contenders.rows[d])
+            n_waiting = _wait(own, n_waiting, np.int64(-1), members, draws, work)
     return n_waiting
 
 

@@ -10,10 +10,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from allsplits.exact._kernels_ballots import (
-    BallotWork,
+    OneBallotWork,
     add_ballot,
     add_certain_votes,
-    ballot_work,
+    one_ballot_work,
 )
 from allsplits.exact._kernels_votes import add_wins
 from allsplits.exact.kernel_types import Contenders, Places, Quadrature, Reach, WinWork
@@ -53,7 +53,7 @@ class TieWork(NamedTuple):
     contenders: Contenders
     win: WinWork
     quadrature: Quadrature
-    record: BallotWork | None
+    record: OneBallotWork | None
 
 
 def tie_work(n_classes: int, k_max: int, quadrature: Quadrature, rule: VoteRule) -> TieWork:
@@ -64,7 +64,7 @@ def tie_work(n_classes: int, k_max: int, quadrature: Quadrature, rule: VoteRule)
     win = WinWork(free, poly, np.empty(n_classes, np.bool_), wins)
     record = None
     if rule.places is not None:
-        record = ballot_work(rule.places, rule.share, quadrature, 1)
+        record = one_ballot_work(rule.places, rule.share, quadrature)
     return TieWork(tied, np.zeros(2), contenders, win, quadrature, record)
 
 
