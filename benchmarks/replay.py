@@ -1,12 +1,15 @@
 """Replayed splits beside scikit-learn's: random 80/20 splits with accuracy, F1 and AUC, k = 5.
 
-Processor time, of one thread: what is judged does not depend on how busy the machine is. The
-neighbour search is done before; 100 µs a split are 20,000 splits a second on two cores.
+The neighbour search is done before. A replayed split is judged by what a user waits for: wall time
+on all cores, which is the default, and 50 µs a split are 20,000 splits a second; on a machine that
+does other things as well the processor time of one thread beside it tells more. Against
+scikit-learn both are on one thread, in processor time.
 """
 
 from __future__ import annotations
 
-from time import process_time
+from collections.abc import Callable
+from time import perf_counter, process_time
 
 import numpy as np
 from sklearn.model_selection import ShuffleSplit, cross_validate
@@ -18,7 +21,7 @@ from benchmarks._timing import Result, print_results
 
 K, DEPTH, N_FEATURES = 5, 40, 16
 SCORES = ["accuracy", "f1_macro", "roc_auc_ovr"]
-TURNS = 3
+TURNS, MANY = 3, 50_000
 
 
 def measure() -> list[Result]:
@@ -31,19 +34,30 @@ def measure() -> list[Result]:
         name = f"1,000 replayed splits, n = 20,000, {what} / 2 splits of scikit-learn"
         results.append(Result(name, ours, theirs, 1.0))
         few = order_neighbors(X[:2000], depth=DEPTH)
-        each = min(_ours(few, y[:2000], 10_000) for _ in range(TURNS)) / 10_000
+        turns = [
+            (_ours(few, y[:2000], MANY, None, perf_counter), _ours(few, y[:2000], MANY))
+            for _ in range(TURNS)
+        ]
+        wall, alone = (1e6 * min(times) / MANY for times in zip(*turns, strict=True))
         name = f"a replayed split with {len(SCORES)} scores, n = 2,000, {what}"
-        results.append(Result(name, 1e6 * each, None, 100.0, "µs"))
+        results.append(Result(f"{name}: wall time, all cores", wall, None, 50.0, "µs"))
+        results.append(Result(f"{name}: processor time, one thread", alone, unit="µs"))
     return results
 
 
-def _ours(order: object, y: np.ndarray, n_splits: int) -> float:
-    options = {"cv": FixedSize(0.8), "scoring": SCORES, "control": False, "n_jobs": 1}
+def _ours(
+    order: object,
+    y: np.ndarray,
+    n_splits: int,
+    n_jobs: int | None = 1,
+    clock: Callable[[], float] = process_time,
+) -> float:
+    options = {"cv": FixedSize(0.8), "scoring": SCORES, "control": False, "n_jobs": n_jobs}
     # Once before, so that its compiled code is loaded.
     replay(KNeighborsClassifier(K), order, y, n_splits=10, random_state=0, **options)
-    start = process_time()
+    start = clock()
     replay(KNeighborsClassifier(K), order, y, n_splits=n_splits, random_state=0, **options)
-    return process_time() - start
+    return clock() - start
 
 
 def _theirs(X: np.ndarray, y: np.ndarray, n_splits: int) -> float:

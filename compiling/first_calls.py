@@ -58,6 +58,7 @@ def by_size(X: np.ndarray, y: np.ndarray) -> None:
     allsplits.learning_curve(KNeighborsClassifier(1), X, y)
     allsplits.KNeighborsRegressorCV().fit(X, X[:, 0]).predict(X[:10])
     allsplits.UNNClassifier().fit(X, y).predict(X[:10])
+    allsplits.replay(KNeighborsClassifier(), X, y, cv=KFold(5), n_splits=5, error_score=0.0)
 
 
 #: What each of the processes calls: they take about as long, and have little in common.

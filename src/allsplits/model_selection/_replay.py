@@ -24,7 +24,8 @@ from allsplits.model_selection._task import Given, Task
 from allsplits.orders import NeighborOrder
 from allsplits.orders.order import concatenate
 from allsplits.orders.protocol import whole_order
-from allsplits.replays.engine import Plan, Replayed, replay_runs, stored_depth
+from allsplits.replays.batch import Plan
+from allsplits.replays.engine import Replayed, replay_runs, stored_depth
 from allsplits.replays.kernel_types import Floats
 from allsplits.replays.result import Control, Replay, check_until
 from allsplits.replays.scores import Score, read_score, read_scores
@@ -166,7 +167,9 @@ def replay(
         n_runs=source.n_runs or -(-n_splits // source.n_folds),
         cv=str(task.law) if isinstance(source, LawRuns) else shown(cv),
     )  # fmt: skip
-    found = replay_runs(asked.plan, _stored(asked.plan), asked.n_runs, asked.is_enough)
+    drawn_until = wanted is not None and source.n_runs is None
+    enough = asked.is_enough if drawn_until else None
+    found = replay_runs(asked.plan, _stored(asked.plan), asked.n_runs, enough)
     results = asked.results(found)
     several = isinstance(scoring, (list, tuple, set, dict))
     return results if several else results[scores[0].name]
@@ -189,8 +192,6 @@ class _Asked:
 
     def is_enough(self, kept: list[Floats]) -> bool:
         """Whether the standard errors are small enough to stop."""
-        if self.until is None or self.plan.source.n_runs is not None:
-            return False
         results = self.results(Replayed(np.concatenate(kept), False, 0, 1, ()))
         return all(result.reached for result in results.values())
 

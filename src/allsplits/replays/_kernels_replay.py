@@ -10,7 +10,7 @@ from allsplits.replays._kernels_draw import uniform
 DECIDED, DRAWN, SHORT = 0, 1, 2
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _take(rows, vote, work, e, times):
     """Entry e votes so many times."""
     weight = rows.weights[e] if len(rows.weights) else 1.0
@@ -30,14 +30,14 @@ def _take(rows, vote, work, e, times):
         work.extremes[1] = max(work.extremes[1], weight)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _copies(rows, run, i, e):
     """How many voters entry e of sample i is."""
     item = rows.neighbors[e]
     return run.copies[item] if run.folds[item] != run.folds[i] else 0
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def collect(rows, vote, run, work, i):
     """Let the k nearest vote; who is tied for the last places is drawn. Tells how it ended."""
     work.sums[:] = 0.0
@@ -70,7 +70,7 @@ def collect(rows, vote, run, work, i):
     return DECIDED if left == 0 else SHORT
 
 
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def slack_of(vote, work):
     """By how much two sums of weights may differ and be equal."""
     if not vote.weighted or work.extremes[2] > 0 or work.extremes[1] == 0:

@@ -16,34 +16,44 @@ from allsplits.exact.pairs.result import GivenSplit
 from allsplits.exact.question import Question
 from allsplits.exceptions import InvalidInputError
 from allsplits.replays._kernels_draw import (
-    deal_bootstrap,
-    deal_episode,
-    deal_folds,
-    deal_groups,
-    deal_independent,
-    deal_split,
+    BOOTSTRAP,
+    EPISODE,
+    FOLDS,
+    GROUPS,
+    INDEPENDENT,
+    SPLIT,
+    deal_run,
     uniform,
 )
-from allsplits.replays.kernel_types import Dealt, Pools, ReplayRun
+from allsplits.replays.kernel_types import Dealt, Drawing, Pools, ReplayRun
 
 Ints = NDArray[np.int32]
 State = NDArray[np.uint64]
-#: A law of random sizes may draw runs that cannot be scored, this often in a row.
-_MOST_TRIALS = 1000
 _BITS = (1 << 64) - 1
+_STEP = 0x9E3779B97F4A7C15
 
 
 def random_state_of(seed: int, number: int) -> State:
     """The state of the random numbers of a run: bits of seed and number, well mixed."""
-    mixed = _mixed(_mixed(seed & _BITS) ^ (seed >> 64)) ^ (number * 0x9E3779B97F4A7C15 & _BITS)
-    return np.array([_mixed(mixed)], dtype=np.uint64)
+    return random_states(seed, number, 1)
 
 
-def _mixed(bits: int) -> int:
-    bits = (bits + 0x9E3779B97F4A7C15) & _BITS
-    bits = ((bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9) & _BITS
-    bits = ((bits ^ (bits >> 27)) * 0x94D049BB133111EB) & _BITS
-    return bits ^ (bits >> 31)
+def random_states(seed: int, first: int, size: int) -> State:
+    """Those of so many runs, from a first one on."""
+    bits = _mixed(_mixed(_one(seed & _BITS)) ^ _one((seed >> 64) & _BITS))
+    numbers = np.arange(first, first + size).astype(np.uint64)
+    return _mixed(bits ^ (numbers * np.uint64(_STEP)))
+
+
+def _one(bits: int) -> State:
+    return np.array([bits], dtype=np.uint64)
+
+
+def _mixed(bits: State) -> State:
+    bits = bits + np.uint64(_STEP)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
 
 
 class RunDrawer:
@@ -51,19 +61,11 @@ class RunDrawer:
 
     def __init__(self, question: Question) -> None:
         self._law: Any = question.columns[0].law
-        self._k = question.columns[0].k
         self._codes = question.codes
         self._by_class = question.balanced or self._law.kind == "episodes"
         self._n = question.n_samples
         self._n_outside = question.n_questions if question.outside else 0
-        self._deal: Callable[[State, Dealt], None] = {
-            "fixed size": self._from_pools,
-            "class counts": self._from_pools,
-            "whole groups": self._groups,
-            "episodes": self._episodes,
-            "independent draws": self._independent,
-            "draws with replacement": self._bootstrap,
-        }[self._law.kind]()
+        self.drawing = _drawing_of(question)
 
     @property
     def n_folds(self) -> int:
@@ -72,11 +74,8 @@ class RunDrawer:
 
     def deal(self, state: State, dealt: Dealt) -> None:
         """Write one run, with a test sample and enough voters."""
-        for _ in range(_MOST_TRIALS):
-            self._deal(state, dealt)
-            if self._can_be_scored(dealt):
-                return
-        raise InvalidInputError(f"cv draws next to no splits that can be scored: {self._law}")
+        if not deal_run(self.drawing, state, dealt):
+            raise InvalidInputError(f"cv draws next to no splits that can be scored: {self._law}")
 
     def __call__(self, state: State) -> ReplayRun:
         """One run of its own, and what its samples count."""
@@ -86,11 +85,6 @@ class RunDrawer:
         if self._n_outside:
             folds, copies = self._outside(copies)
         return ReplayRun(folds, copies, self.units(folds))
-
-    def _can_be_scored(self, dealt: Dealt) -> bool:
-        if self._n_outside:
-            return bool(dealt.copies.sum() >= min(self._k, self._law.smallest_training_set))
-        return bool(dealt.folds.max() >= 0)
 
     def _outside(self, copies: Ints) -> tuple[Ints, Ints]:
         """All questions from outside are tested; those of the classes of an episode."""
@@ -142,50 +136,62 @@ class RunDrawer:
         present = (sizes.reshape(n_folds, n_classes) > 0).sum(axis=1)
         return np.where(tested, 1 / (n_folds * present[folds] * np.maximum(sizes, 1)[cells]), 0.0)
 
-    def _from_pools(self) -> Callable[[State, Dealt], None]:
-        """Numbers for training and test from each pool; or all folds of a run."""
-        law = self._law
-        pools = self._classes() if law.kind == "class counts" else _one_pool(self._n)
-        trains, tests = (
-            np.array([np.atleast_1d(getattr(c, part)) for c in law.components], dtype=np.int64)
-            for part in ("train", "test")
-        )
-        shares = np.array([float(c.weight) for c in law.components])
-        if law.n_folds:
-            sizes = np.repeat(tests, np.round(shares * law.n_folds).astype(int), axis=0)
-            return lambda state, dealt: deal_folds(pools, sizes, state, dealt)
-        if len(shares) == 1:
-            return lambda state, dealt: deal_split(pools, trains[0], tests[0], state, dealt)
-        ends = np.cumsum(shares / shares.sum())[:-1]
 
-        def deal(state: State, dealt: Dealt) -> None:
-            c = int(np.searchsorted(ends, uniform(state), side="right"))
-            deal_split(pools, trains[c], tests[c], state, dealt)
+def _drawing_of(question: Question) -> Drawing:
+    """How the runs of a question's law are drawn, in the terms of the kernel."""
+    k, law = question.columns[0].k, question.columns[0].law
+    none = np.zeros((0, 0), dtype=np.int64)
+    nothing = Drawing(
+        way=BOOTSTRAP, pools=_one_pool(0), trains=none, tests=none, ends=np.empty(0),
+        groups=np.empty(0, dtype=np.int32), n_groups=0, n_train=0, n_test=0, n_way=0, k_shot=0,
+        q=0.0, k=k, outside=question.outside, fewest=min(k, int(law.smallest_training_set)),
+    )  # fmt: skip
+    return nothing._replace(**_TAKEN[law.kind](law, question))
 
-        return deal
 
-    def _classes(self) -> Pools:
-        codes = self._codes[: self._n]
-        sizes = np.bincount(codes, minlength=len(self._law.class_sizes))
-        members = np.argsort(codes, kind="stable")
-        return Pools(members.astype(np.int64), np.concatenate([[0], np.cumsum(sizes)]))
-
-    def _groups(self) -> Callable[[State, Dealt], None]:
-        law = self._law
-        numbers = (len(law.group_sizes), law.n_train, law.n_test)
-        return lambda state, dealt: deal_groups(law.groups, *numbers, state, dealt)
-
-    def _episodes(self) -> Callable[[State, Dealt], None]:
-        pools, n_way, k_shot = self._classes(), self._law.n_way, self._law.k_shot
-        return lambda state, dealt: deal_episode(pools, n_way, k_shot, state, dealt)
-
-    def _independent(self) -> Callable[[State, Dealt], None]:
-        q, k = float(self._law.q), self._k
-        return lambda state, dealt: deal_independent(q, k, state, dealt)
-
-    def _bootstrap(self) -> Callable[[State, Dealt], None]:
-        return deal_bootstrap  # type: ignore[no-any-return]
+def _pools(law: Any, question: Question) -> dict[str, Any]:
+    """Numbers for training and test from each pool; or all folds of a run."""
+    by_class = law.kind == "class counts"
+    pools = _classes(law, question) if by_class else _one_pool(question.n_samples)
+    trains, tests = (
+        np.array([np.atleast_1d(getattr(c, part)) for c in law.components], dtype=np.int64)
+        for part in ("train", "test")
+    )
+    shares = np.array([float(c.weight) for c in law.components])
+    if law.n_folds:
+        sizes = np.repeat(tests, np.round(shares * law.n_folds).astype(int), axis=0)
+        return {"way": FOLDS, "pools": pools, "tests": sizes}
+    ends = np.cumsum(shares / shares.sum())[:-1]
+    return {"way": SPLIT, "pools": pools, "trains": trains, "tests": tests, "ends": ends}
 
 
 def _one_pool(n: int) -> Pools:
     return Pools(np.arange(n), np.array([0, n]))
+
+
+def _classes(law: Any, question: Question) -> Pools:
+    codes = question.codes[: question.n_samples]
+    sizes = np.bincount(codes, minlength=len(law.class_sizes))
+    members = np.argsort(codes, kind="stable")
+    return Pools(members.astype(np.int64), np.concatenate([[0], np.cumsum(sizes)]))
+
+
+def _groups(law: Any, question: Question) -> dict[str, Any]:
+    numbers = {"n_groups": len(law.group_sizes), "n_train": law.n_train, "n_test": law.n_test}
+    return {"way": GROUPS, "groups": law.groups.astype(np.int32), **numbers}
+
+
+def _episodes(law: Any, question: Question) -> dict[str, Any]:
+    pools = _classes(law, question)
+    return {"way": EPISODE, "pools": pools, "n_way": law.n_way, "k_shot": law.k_shot}
+
+
+#: What is taken from a law, by its kind.
+_TAKEN: dict[str, Callable[[Any, Question], dict[str, Any]]] = {
+    "fixed size": _pools,
+    "class counts": _pools,
+    "whole groups": _groups,
+    "episodes": _episodes,
+    "independent draws": lambda law, question: {"way": INDEPENDENT, "q": float(law.q)},
+    "draws with replacement": lambda law, question: {"way": BOOTSTRAP},
+}

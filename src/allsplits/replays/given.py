@@ -31,8 +31,8 @@ from allsplits.exceptions import InvalidInputError
 from allsplits.orders import NeighborOrder, Reference
 from allsplits.replays._kernels_replay import replay_samples
 from allsplits.replays.draw import RunDrawer
-from allsplits.replays.kernel_types import ReplayRows, ReplayVote
-from allsplits.replays.sample import new_work, rows_of, vote_of
+from allsplits.replays.kernel_types import ReplayRows, ReplayVote, ReplayWork
+from allsplits.replays.sample import rows_of, vote_of
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -61,7 +61,7 @@ def score_split(neighbors: Neighbors, question: Question, split: GivenSplit) -> 
     run = RunDrawer(question).given(*split)
     rows, vote = rows_of(order, question), vote_of(question)
     values, at_random = np.zeros(question.n_samples), np.zeros(question.n_samples, dtype=bool)
-    work = new_work(question, np.zeros(1, dtype=np.uint64))
+    work = ReplayWork.room_for(question.n_classes, np.zeros(1, dtype=np.uint64))
     replay_samples(rows, vote, run, work, values, at_random)
     for sample in np.flatnonzero(at_random).tolist():
         values[sample] = _over_choices(rows, vote, sample)

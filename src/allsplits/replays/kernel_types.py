@@ -65,6 +65,50 @@ class Pools(NamedTuple):
     starts: Ints
 
 
+class Drawing(NamedTuple):
+    """How the runs of a law are drawn. What a way does not take is empty, or 0.
+
+    Attributes
+    ----------
+    way : int
+        One of those in `_kernels_draw`.
+    pools : Pools
+    trains, tests : arrays of shape (components, pools)
+        Samples of each pool for training and for test; of folds: `tests` of shape (folds, pools).
+    ends : array
+        Where the shares of the components end, from 0 to 1; without the last.
+    groups : array of shape (n_samples,)
+    n_groups, n_train, n_test : int
+        How many groups there are, train, and are tested.
+    n_way, k_shot : int
+        Classes of an episode, and training samples of each.
+    q : float
+        Chance to be a training sample.
+    k : int
+        Training samples without which nobody is tested.
+    outside : bool
+        Whether questions come from outside.
+    fewest : int
+        Training samples that these need.
+    """
+
+    way: int
+    pools: Pools
+    trains: Ints
+    tests: Ints
+    ends: Floats
+    groups: NDArray[np.int32]
+    n_groups: int
+    n_train: int
+    n_test: int
+    n_way: int
+    k_shot: int
+    q: float
+    k: int
+    outside: bool
+    fewest: int
+
+
 class Dealt(NamedTuple):
     """Where a drawn run is written: folds and copies as in a `ReplayRun`, and room to shuffle."""
 
@@ -96,6 +140,11 @@ class ReplayWork(NamedTuple):
     extremes: Floats
     state: NDArray[np.uint64]
 
+    @classmethod
+    def room_for(cls, n_classes: int, state: NDArray[np.uint64]) -> "ReplayWork":
+        """Work space, with the state of its random numbers."""
+        return cls(np.zeros((2, max(2, n_classes))), np.zeros(3), state)
+
 
 class Answers(NamedTuple):
     """What is said of the tested samples of a run, fold by fold.
@@ -125,3 +174,81 @@ class Answers(NamedTuple):
             np.zeros(n_samples),
             np.zeros((n_samples, max(1, n_classes))),
         )
+
+
+class Room(NamedTuple):
+    """Where one thread writes a run and its answers.
+
+    Attributes
+    ----------
+    dealt, run : Dealt, ReplayRun
+        The mask, for those who write it and for those who read it: the same arrays.
+    answers : Answers
+    marks : array of shape (n_samples,)
+        One more than the class of a training sample, 0 for others.
+    tally : array of shape (n_classes + 1,)
+        Votes of each class, after those who do not vote; 0 between samples.
+    late, everybody : arrays of shape (n_samples,)
+        Places of the tested that are asked one by one: some, or all numbers in turn.
+    levels : array of shape (n_classes, 2, k + 1)
+        How many samples of other classes, and of the own, have so many votes for a class.
+    work : ReplayWork
+    """
+
+    dealt: Dealt
+    run: ReplayRun
+    answers: Answers
+    marks: NDArray[np.uint8] | NDArray[np.int32]
+    tally: Ints
+    late: Ints
+    everybody: Ints
+    levels: Ints
+    work: ReplayWork
+
+    @property
+    def n_folds(self) -> int:
+        """Folds of a mask."""
+        return len(self.answers.starts) - 1
+
+    @classmethod
+    def room_for(cls, n: int, n_classes: int, n_folds: int, k: int) -> "Room":
+        """Room for runs of n samples, so many folds at a time."""
+        dealt = Dealt.room_for(n)
+        # As small as can be: they are looked up in any order.
+        marks = np.empty(n, np.uint8) if n_classes < 255 else np.empty(n, np.int32)
+        return cls(
+            dealt,
+            ReplayRun(dealt.folds, dealt.copies, np.empty(0)),
+            Answers.room_for(n, n_classes, n_folds),
+            marks,
+            np.zeros(max(1, n_classes) + 1, dtype=np.int64),
+            np.empty(n, dtype=np.int64),
+            np.arange(n),
+            np.zeros((n_classes, 2, k + 1), dtype=np.int64),
+            ReplayWork.room_for(n_classes, np.zeros(1, dtype=np.uint64)),
+        )
+
+
+class Scored(NamedTuple):
+    """What is kept of the runs of a batch. Sums that no score needs have no runs.
+
+    Attributes
+    ----------
+    states : array of shape (n_runs,)
+        Of the random numbers, at the start of each run.
+    counts, areas, losses, errors, reached : arrays of shape (n_runs, n_folds, ...)
+        What `_kernels_scores` sums, of each split.
+    totals : array of shape (n_runs, 2)
+        Answers for which somebody was drawn among the tied; answers.
+    done : array of shape (n_runs,)
+        Runs of which all is written.
+    """
+
+    states: NDArray[np.uint64]
+    counts: Ints
+    areas: Floats
+    losses: Floats
+    errors: Floats
+    reached: Floats
+    totals: Ints
+    done: NDArray[np.bool_]

@@ -54,8 +54,8 @@ def replay_scores(
     def some(start: int, stop: int) -> None:
         for number in range(start, stop):
             state = random_state_of(seed, number)
-            run = draw(state)
-            scores[number] = replay_run(rows, vote, run, new_work(question, state))
+            work = ReplayWork.room_for(question.n_classes, state)
+            scores[number] = replay_run(rows, vote, draw(state), work)
 
     map_row_ranges(some, n_runs, thread_count(question.options.n_jobs), smallest=16)
     return scores

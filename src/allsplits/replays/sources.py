@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from allsplits.exact import GivenSplit, Question
 from allsplits.exceptions import InvalidInputError
 from allsplits.replays.draw import RunDrawer
-from allsplits.replays.kernel_types import Dealt
+from allsplits.replays.kernel_types import Dealt, Drawing
 
 State = NDArray[np.uint64]
 
@@ -38,8 +38,13 @@ class Source(Protocol):
         """Samples of the smallest training set, as far as is known."""
         ...
 
-    def masks(self, number: int, state: State, dealt: Dealt) -> Iterator[int]:
-        """Write the masks of a run in turn; yields how many folds each has."""
+    @property
+    def drawing(self) -> Drawing | None:
+        """How runs are drawn in compiled code; None if they are asked for one by one."""
+        ...
+
+    def masks(self, number: int, state: State, dealt: Dealt) -> Iterator[None]:
+        """Write the masks of a run in turn."""
         ...
 
 
@@ -50,29 +55,31 @@ class LawRuns:
 
     def __init__(self, question: Question) -> None:
         self._drawer = RunDrawer(question)
+        self.drawing = self._drawer.drawing
         self.n_folds = self._drawer.n_folds
         self.smallest_training_set = question.columns[0].law.smallest_training_set
 
-    def masks(self, number: int, state: State, dealt: Dealt) -> Iterator[int]:
+    def masks(self, number: int, state: State, dealt: Dealt) -> Iterator[None]:
         """One mask for all folds."""
         self._drawer.deal(state, dealt)
-        yield self.n_folds
+        yield
 
 
 class GivenRuns:
     """Splits that somebody made: each is a run, and there are no others."""
 
     n_folds = 1
+    drawing = None
 
     def __init__(self, splits: Sequence[GivenSplit]) -> None:
         self._splits = splits
         self.n_runs = len(splits)
         self.smallest_training_set = min(len(split.train) for split in splits)
 
-    def masks(self, number: int, state: State, dealt: Dealt) -> Iterator[int]:
+    def masks(self, number: int, state: State, dealt: Dealt) -> Iterator[None]:
         """The mask of one split."""
         _write(self._splits[number], dealt)
-        yield 1
+        yield
 
 
 class SplitterRuns:
@@ -82,6 +89,7 @@ class SplitterRuns:
     """
 
     n_runs = None
+    drawing = None
 
     def __init__(self, splits_of: Callable[[int], list[GivenSplit]]) -> None:
         self._splits_of = splits_of
@@ -89,7 +97,7 @@ class SplitterRuns:
         self.n_folds = len(first)
         self.smallest_training_set = min(len(split.train) for split in first)
 
-    def masks(self, number: int, state: State, dealt: Dealt) -> Iterator[int]:
+    def masks(self, number: int, state: State, dealt: Dealt) -> Iterator[None]:
         """The splits of one random state, one by one."""
         splits = self._splits_of(int(state[0] >> np.uint64(33)))
         if len(splits) != self.n_folds:
@@ -99,7 +107,7 @@ class SplitterRuns:
             )
         for split in splits:
             _write(split, dealt)
-            yield 1
+            yield
 
 
 def _write(split: GivenSplit, dealt: Dealt) -> None:
