@@ -1,7 +1,8 @@
-"""Scores of `evaluate` that `replay` is asked for: recall@R is replayed, others are pointed to.
+"""Scores of `evaluate` that `replay` is asked for: those of votes are called, recall@R is compiled.
 
 A replay walks along each row until k training neighbours are met, k the same for all scores. So
-recall@R brings its own number of neighbours, or goes together with scores of as many votes.
+recall@R brings its own number of neighbours, or goes together with scores of as many votes. Other
+scores of retrieval look at whole galleries, and are not replayed.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
 
-from allsplits.exceptions import InvalidInputError
-from allsplits.model_selection._measures import CostMatrix, LogLoss
+from allsplits.exact import laws_of
+from allsplits.exceptions import InvalidInputError, UnsupportedError
+from allsplits.model_selection._measures import CostMatrix, LogLoss, TopK
 from allsplits.model_selection._scoring import Scoring
+from allsplits.model_selection._several_scores import check_equal_votes
+from allsplits.model_selection._task import Task
 from allsplits.replays.scores import Score, reached
+from allsplits.replays.vote_scores import brier, cost, recall_of, smoothed_log_loss, top
 
 
 def read_ranked(scoring: Any, *, regression: bool) -> Any:
@@ -28,7 +33,8 @@ def read_ranked(scoring: Any, *, regression: bool) -> Any:
 
 
 def _read_one(scoring: Any, *, regression: bool) -> Any:
-    ours = isinstance(scoring, (LogLoss, CostMatrix))
+    """A Score of ranks, a Scoring of votes, or what scikit-learn knows, as it is."""
+    ours = isinstance(scoring, (LogLoss, CostMatrix)) or scoring == "neg_brier_score"
     if not ours and (not isinstance(scoring, str) or scoring in get_scorer_names()):
         return scoring
     try:
@@ -38,13 +44,41 @@ def _read_one(scoring: Any, *, regression: bool) -> Any:
             # Not known here either: read_scores says what is.
             return scoring
         raise
-    if found.rank is None:
-        raise InvalidInputError(
-            f"scoring={found.name!r} is not replayed: evaluate(...) has its exact average over all "
-            "splits. replay takes scikit-learn's names, scorers, functions of (y_true, y_pred) and "
-            "'recall@R'"
+    if found.retrieval is not None:
+        raise UnsupportedError(
+            f"scoring={found.name!r} is not replayed, whatever cv is: of the scores of retrieval "
+            f"only 'recall@R' is. Its exact average is known where cv is {laws_of('retrieval')}"
         )
-    return reached(found.name, found.rank)
+    if found.name == "neg_log_loss":
+        return found.name
+    return found if found.rank is None else reached(found.name, found.rank)
+
+
+def read_votes(scoring: Any, task: Task) -> Any:
+    """What was asked for, with the scores of votes made for these classes."""
+    if isinstance(scoring, Mapping):
+        return {name: read_votes(one, task) for name, one in scoring.items()}
+    if isinstance(scoring, list):
+        return [read_votes(one, task) for one in scoring]
+    if not isinstance(scoring, Scoring):
+        return scoring
+    fitted = scoring.fitted(task.classes)
+    return Score(fitted.name, scorer=_scorer(fitted, task), standard=fitted.name, same=fitted)
+
+
+def _scorer(scoring: Scoring, task: Task) -> Any:
+    """What is called with the votes of one split."""
+    measure = scoring.measure
+    if isinstance(measure, LogLoss):
+        check_equal_votes([scoring] if task.settings.weights is not None else [])
+        return smoothed_log_loss(measure.smoothing)
+    if isinstance(measure, TopK):
+        return top(measure.k, share=task.options.share)
+    if isinstance(measure, CostMatrix):
+        return cost(measure.costs)
+    if scoring.code is not None:
+        return recall_of(scoring.code)
+    return brier
 
 
 def with_as_many(estimator: Any, scoring: Any) -> Any:
@@ -57,6 +91,11 @@ def with_as_many(estimator: Any, scoring: Any) -> Any:
     wanted = ranks - {None}
     if not wanted:
         return estimator
+    if not hasattr(estimator, "n_neighbors"):
+        raise InvalidInputError(
+            f"scoring='recall@{min(wanted)}' looks at neighbours, of which a "  # type: ignore[type-var]
+            f"{type(estimator).__name__} has none: pass a KNeighborsClassifier"
+        )
     if len(ranks) == 1:
         return clone(estimator).set_params(n_neighbors=wanted.pop(), weights="uniform")
     k, weights = estimator.n_neighbors, estimator.weights

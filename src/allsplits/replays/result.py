@@ -82,6 +82,8 @@ class Replay:
         Share of the predictions for which equally distant neighbours were drawn.
     n_failed : int
         Splits that could not be scored.
+    class_means : bool
+        Whether the class of the nearest mean is given, not that of neighbours.
     """
 
     scoring: str
@@ -98,6 +100,7 @@ class Replay:
     until: float | None = None
     tied_share: float = 0.0
     n_failed: int = 0
+    class_means: bool = False
 
     @property
     def n_runs(self) -> int:
@@ -129,6 +132,8 @@ class Replay:
     def sampled_mean(self) -> Sampled:
         """The plain mean over these runs; its standard error is 0 if there are no others."""
         known = self._known
+        if not len(known):
+            return Sampled(float("nan"), float("nan"))
         if not self.sampled and not self.stopped:
             return Sampled(float(known.mean()), 0.0)
         return Sampled(float(known.mean()), error_of_mean(known))
@@ -259,7 +264,8 @@ class Replay:
             notes.append("STOPPED by Ctrl-C")
         elif not self.reached:
             notes.append(f"until={self.until:g} NOT reached")
-        return f"{'; '.join(notes)}; n_neighbors={self.n_neighbors}, {self.cv})"
+        model = "nearest class mean" if self.class_means else f"n_neighbors={self.n_neighbors}"
+        return f"{'; '.join(notes)}; {model}, {self.cv})"
 
 
 def error_of_mean(values: Floats) -> float:
@@ -275,7 +281,7 @@ def _controlled(runs: Floats, control: Floats, mean: float, plain: Sampled) -> S
     """
     n, away = len(runs), control - control.mean()
     square = float(away @ away)
-    if n < _FEWEST_FOR_CONTROL or square <= 1e-20 * n:
+    if n < _FEWEST_FOR_CONTROL or square <= 1e-20 * n or (runs == runs[0]).all():
         return plain
     slope = float(away @ runs) / square
     rest = runs - slope * control

@@ -44,6 +44,8 @@ class Score:
         What scikit-learn (or `evaluate`) calls it, if it is known by name.
     rank : int or None
         How many neighbours it looks at, if not as many as vote.
+    same : object
+        The score of `evaluate` that is the same on every split, if it is not known by name.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Score:
     scorer: Callable[[Any, Any, Any], Any] | None = None
     standard: str = ""
     rank: int | None = None
+    same: Any = None
 
 
 class KnownClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -221,6 +224,13 @@ def read_scores(scoring: Any, classes: NDArray[Any] | None) -> list[Score]:
         named = dict(scoring)
     elif isinstance(scoring, (list, tuple, set)):
         named = {_name(one): one for one in scoring}
+        if len(named) < len(scoring):
+            names = [_name(one) for one in scoring]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InvalidInputError(
+                f"scoring must hold each score once; got {shown(twice)} several times: a dict "
+                "{name: score} gives names of your own"
+            )
     else:
         return [read_score(scoring, classes)]
     if not named:
