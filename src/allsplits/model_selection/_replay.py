@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from allsplits._validation import check_count, check_flag, shown
 from allsplits.exact.neighbors import cut_rows
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._options import check_options
-from allsplits.model_selection._replay_exact import Exact, best_control, controls_of, exact_means
+from allsplits.model_selection._replay_exact import Exact, control_of, exact_means
 from allsplits.model_selection._replay_means import (
     as_nearest_sample,
     check_class_means,
@@ -31,9 +31,11 @@ from allsplits.replays.batch import Plan
 from allsplits.replays.class_means import replay_means
 from allsplits.replays.engine import Replayed, replay_runs, stored_depth
 from allsplits.replays.kernel_types import Floats
+from allsplits.replays.lacking import is_of_shares, splits_that_lack_a_class
 from allsplits.replays.result import Control, Replay, check_until
 from allsplits.replays.scores import Score, read_scores
 from allsplits.replays.sources import LawRuns, Source
+from allsplits.splits import Law
 
 #: Splits that are drawn, and the most of them with `until`.
 _N_SPLITS, _MOST_SPLITS = 1000, 1_000_000
@@ -171,10 +173,11 @@ def replay(
         n_scores=n_scores,
         until=wanted,
         n_runs=source.n_runs or -(-n_splits // source.n_folds),
+        law=task.law if given is None else None,
         cv=str(task.law) if given is None else in_words(cv, given),
         class_means=class_means,
     )  # fmt: skip
-    results = asked.results(asked.replayed())
+    results = asked.counted(asked.replayed())
     several = isinstance(scoring, (list, tuple, set, dict))
     return results if several else results[scores[0].name]
 
@@ -192,6 +195,7 @@ class _Asked:
     n_scores: int
     until: float | None
     n_runs: int
+    law: Law | None
     cv: str
     class_means: bool
 
@@ -222,6 +226,16 @@ class _Asked:
         asked = self.plan.scores[: self.n_scores]
         return {score.name: self._result(found, s) for s, score in enumerate(asked)}
 
+    def counted(self, found: Replayed) -> dict[str, Replay]:
+        """The same, and how many splits lack a class."""
+        results = self.results(found)
+        of_shares = {score.name for score in self.plan.scores if is_of_shares(score)} & set(results)
+        if not of_shares or self.class_means:
+            return results
+        lacking = splits_that_lack_a_class(self.plan, self.law, len(found.scores))
+        of_these = {name: replace(results[name], n_lacking=lacking) for name in of_shares}
+        return results | of_these
+
     def _result(self, found: Replayed, s: int) -> Replay:
         plan, score, exact = self.plan, self.plan.scores[s], self.known[s]
         return Replay(
@@ -230,7 +244,7 @@ class _Asked:
             sampled=plan.source.n_runs is None,
             exact_mean=None if exact is None else exact.mean,
             error_bound=0.0 if exact is None else exact.error_bound,
-            control=self._control(found, score) if exact is None else None,
+            control=self._control(found) if exact is None else None,
             cv=self.cv,
             n_neighbors=plan.question.columns[0].k,
             seed=plan.seed,
@@ -242,16 +256,13 @@ class _Asked:
             class_means=self.class_means,
         )
 
-    def _control(self, found: Replayed, score: Score) -> Control | None:
-        """A score of these runs whose mean is known."""
-        places = [s for s, exact in enumerate(self.known) if exact is not None]
-        if not places:
-            return None
-        best = best_control(score, [self.plan.scores[s] for s in places])
-        place = next(s for s in places if self.plan.scores[s] is best)
-        exact = self.known[place]
-        runs = found.scores[..., place].mean(axis=1)
-        return None if exact is None else Control(best.standard, runs, exact.mean)
+    def _control(self, found: Replayed) -> Control | None:
+        """The first score of these runs whose mean is known."""
+        for place, exact in enumerate(self.known):
+            if exact is not None:
+                runs = found.scores[..., place].mean(axis=1)
+                return Control(self.plan.scores[place].standard, runs, exact.mean)
+        return None
 
 
 def _why(found: Replayed, score: Score) -> str:
@@ -261,12 +272,10 @@ def _why(found: Replayed, score: Score) -> str:
 
 
 def _with_controls(task: Task, scores: list[Score]) -> tuple[list[Score], list[Exact | None]]:
-    """The scores, then those that sharpen them, and the exact means of all."""
+    """The scores, then one that sharpens them if that is needed, and the exact means of all."""
     known = exact_means(task, scores)
-    more = controls_of(task, scores, known)
-    found = exact_means(task, more)
-    there = [(one, exact) for one, exact in zip(more, found, strict=True) if exact is not None]
-    return scores + [one for one, _ in there], known + [exact for _, exact in there]
+    more = control_of(task, scores, known)
+    return scores + more, known + exact_means(task, more)
 
 
 def _stored(plan: Plan) -> NeighborOrder:

@@ -13,7 +13,6 @@ from allsplits._threads import thread_count
 from allsplits.exact import solve, solver_for
 from allsplits.exceptions import UnsupportedError
 from allsplits.model_selection._ballot_scores import combined_wants
-from allsplits.model_selection._replay_scores import read_votes
 from allsplits.model_selection._scoring import Scoring
 from allsplits.model_selection._several_scores import score_answer
 from allsplits.model_selection._task import Task
@@ -35,8 +34,6 @@ _OF_CLASSES, _OF_MEANS = (
     ("accuracy", "balanced_accuracy", "neg_log_loss"),
     ("neg_mean_squared_error",),
 )
-#: What is nearly the same: of classes with as many votes scikit-learn has the last first.
-_NEAR = {"top_k_accuracy": "top_2_accuracy"}
 
 
 class Exact(NamedTuple):
@@ -64,24 +61,11 @@ def exact_means(task: Task, scores: list[Score]) -> list[Exact | None]:
     return found
 
 
-def controls_of(task: Task, scores: list[Score], known: list[Exact | None]) -> list[Score]:
-    """Scores with an exact mean, not asked for, that go with those that have none."""
-    alone = [score for score, exact in zip(scores, known, strict=True) if exact is None]
-    there = {score.standard for score in scores if score not in alone}
+def control_of(task: Task, scores: list[Score], known: list[Exact | None]) -> list[Score]:
+    """The usual score, to go with those that have no exact mean, unless it was asked for."""
     usual = "neg_mean_squared_error" if task.settings.regression else "accuracy"
-    wanted = dict.fromkeys(_NEAR.get(score.standard, usual) for score in alone)
-    return [_read(name, task) for name in wanted if name not in there]
-
-
-def _read(name: str, task: Task) -> Score:
-    scoring = Scoring.parse(name, regression=task.settings.regression)
-    return read_score(name if scoring.is_plain else read_votes(scoring, task), task.classes)
-
-
-def best_control(score: Score, others: list[Score]) -> Score:
-    """The score that goes with this one."""
-    near = [other for other in others if other.standard == _NEAR.get(score.standard)]
-    return (near or others)[0]
+    needed = None in known and usual not in {score.standard for score in scores}
+    return [read_score(usual, task.classes)] if needed else []
 
 
 def _same(task: Task, score: Score) -> Scoring | None:

@@ -21,6 +21,7 @@ from allsplits.model_selection._several_scores import check_equal_votes
 from allsplits.model_selection._task import Task
 from allsplits.replays.scores import Score, reached
 from allsplits.replays.vote_scores import brier, cost, recall_of, smoothed_log_loss, top
+from allsplits.splits import EpisodeLaw
 
 
 def read_ranked(scoring: Any, *, regression: bool) -> Any:
@@ -73,7 +74,14 @@ def _scorer(scoring: Scoring, task: Task) -> Any:
         check_equal_votes([scoring] if task.settings.weights is not None else [])
         return smoothed_log_loss(measure.smoothing)
     if isinstance(measure, TopK):
-        return top(measure.k, share=task.options.share)
+        law = task.law
+        if isinstance(law, EpisodeLaw) and measure.k >= law.n_way:
+            raise InvalidInputError(
+                f"scoring={scoring.name!r} needs more than {measure.k} classes in an episode; got "
+                f"n_way={law.n_way}, so the score is always 1"
+            )
+        in_episodes = isinstance(law, EpisodeLaw)
+        return top(measure.k, share=task.options.share, tested_only=in_episodes)
     if isinstance(measure, CostMatrix):
         return cost(measure.costs)
     if scoring.code is not None:

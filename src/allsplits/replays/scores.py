@@ -160,12 +160,15 @@ def _matthews(sums: Sums) -> Floats:
 
 
 def _area(sums: Sums, *, by_size: bool) -> Floats:
+    """The mean over the classes that have a curve: some tested samples are theirs, others not."""
     areas = sums["areas"]
     if areas.shape[-1] == 2:
         return areas[..., 1]
-    own = _parts(sums)[2] if by_size else np.ones(areas.shape)
-    mean: Floats = (areas * own).sum(axis=-1) / own.sum(axis=-1)
-    return mean
+    there = ~np.isnan(areas)
+    own = np.where(there, _parts(sums)[2] if by_size else 1.0, 0.0)
+    total = own.sum(axis=-1)
+    mean = _ratio((np.where(there, areas, 0.0) * own).sum(axis=-1), total)
+    return np.where(total > 0, mean, np.nan)
 
 
 def _explained(sums: Sums, *, centred: bool) -> Floats:

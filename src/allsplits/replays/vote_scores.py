@@ -52,16 +52,19 @@ def brier(known: KnownClasses, X: Any, y: Any) -> float:
     return -loss / 2 if off.shape[1] == 2 else -loss
 
 
-def top(n: int, *, share: bool) -> Scorer:
+def top(n: int, *, share: bool, tested_only: bool) -> Scorer:
     """Share of samples whose class is among the n most voted.
 
-    Of classes with as many votes the first is ahead, or all orders count alike (`share`).
+    Of classes with as many votes the first is ahead, or all orders count alike (`share`). Classes
+    that are not tested may be left out: in an episode they are those that take no part.
     """
 
     def score(known: KnownClasses, X: Any, y: Any) -> float:
         codes = _codes(known, y)
         own = _own(known.votes, codes)[:, None]
         ahead, even = (known.votes > own).sum(axis=1), known.votes == own
+        if tested_only:
+            even &= np.isin(np.arange(known.votes.shape[1]), codes)
         if share:
             return float(np.clip((n - ahead) / even.sum(axis=1), 0, 1).mean())
         before = np.arange(known.votes.shape[1]) < codes[:, None]
