@@ -69,8 +69,8 @@ def replay(
 
     Parameters
     ----------
-    estimator : KNeighborsClassifier or KNeighborsRegressor
-        As in `evaluate`. It is not fitted.
+    estimator : KNeighborsClassifier, KNeighborsRegressor or NearestCentroid
+        As in `evaluate`; class means may be of any number of samples. It is not fitted.
     X : array-like, data frame or NeighborOrder of shape (n_samples, n_features)
         The samples; the distance matrix with ``metric="precomputed"``.
     y : array-like of shape (n_samples,)
@@ -90,7 +90,8 @@ def replay(
         _micro and _weighted; r2, explained_variance, neg_mean_squared_error,
         neg_root_mean_squared_error, neg_mean_absolute_error, neg_max_error. Others are called.
         "recall@R" looks at R neighbours, whatever the estimator's number is; beside scores of votes
-        R must be that number.
+        R must be that number. `LogLoss`, `CostMatrix`, "top_K_accuracy" and "recall_of:CLASS" are
+        taken as in `evaluate`. A NearestCentroid has scores of predictions.
     groups : array-like of shape (n_samples,), default=None
         Groups, for the splitters that need them.
     strata : array-like of shape (n_samples,), default=None
@@ -111,7 +112,7 @@ def replay(
     distance_ties : {"average", "index"}, default="average"
         A split needs one answer: equally distant neighbours at the k-th place are drawn at random,
         so that means tend to the average over all their orders; or the lower row number is first,
-        and nothing is drawn.
+        and nothing is drawn. Of equally distant class means one is drawn, or the first has it.
     label_ties : {"first", "share"}, default="first"
         Equally many votes: the class that comes first (as scikit-learn does), or one of them drawn.
     backend, n_jobs, progress :
@@ -275,7 +276,8 @@ def _with_controls(task: Task, scores: list[Score]) -> tuple[list[Score], list[E
     """The scores, then one that sharpens them if that is needed, and the exact means of all."""
     known = exact_means(task, scores)
     more = control_of(task, scores, known)
-    return scores + more, known + exact_means(task, more)
+    exact = exact_means(task, more)
+    return (scores, known) if None in exact else (scores + more, known + exact)
 
 
 def _stored(plan: Plan) -> NeighborOrder:
