@@ -13,11 +13,12 @@ from allsplits._threads import thread_count
 from allsplits.exact import solve, solver_for
 from allsplits.exceptions import UnsupportedError
 from allsplits.model_selection._ballot_scores import combined_wants
+from allsplits.model_selection._measures import TopK
 from allsplits.model_selection._scoring import Scoring
 from allsplits.model_selection._several_scores import score_answer
 from allsplits.model_selection._task import Task
 from allsplits.replays.scores import Score, read_score
-from allsplits.splits import CountsLaw
+from allsplits.splits import CountsLaw, EpisodeLaw, Law
 
 #: Laws that count all splits alike: the exact mean is that of the scores of splits.
 _ALIKE = ("fixed size", "class counts", "whole groups")
@@ -45,7 +46,7 @@ class Exact(NamedTuple):
 
 def exact_means(task: Task, scores: list[Score]) -> list[Exact | None]:
     """The exact mean of each score that has one, under the law of the task."""
-    same = [_same(task, score) if task.law.kind in _ALIKE else None for score in scores]
+    same = [_same(task, score) for score in scores]
     voted = [one for one in same if one is not None and not one.is_plain]
     of_votes = _solved(task, voted) if voted else []
     by_votes = {id(one): exact for one, exact in zip(voted, of_votes, strict=True)}
@@ -78,15 +79,22 @@ def _same(task: Task, score: Score) -> Scoring | None:
         if score.rank is None and name not in (_OF_MEANS if regression else _OF_CLASSES):
             return None
         found = Scoring.parse(name, regression=regression).fitted(task.classes)
-    by_class = found.name == "balanced_accuracy" or found.of_class is not None
-    if by_class and not _tests_every_class(task):
+    if not found.is_plain and task.settings.weights is not None:
         return None
-    return found if found.is_plain or task.settings.weights is None else None
+    return found if _counts_splits_alike(task.law, found) else None
 
 
-def _tests_every_class(task: Task) -> bool:
-    law = task.law
-    return isinstance(law, CountsLaw) and all(min(part.test) > 0 for part in law.components)
+def _counts_splits_alike(law: Law, scoring: Scoring) -> bool:
+    """Whether the exact average is the mean of the scores of splits."""
+    if isinstance(law, EpisodeLaw):
+        # It counts the classes of an episode alike: its samples, too, if there are as many of each.
+        even = len(set(law.class_sizes)) == 1 and scoring.of_class is None and scoring.rank is None
+        return scoring.name == "balanced_accuracy" or (
+            even and not isinstance(scoring.measure, TopK)
+        )
+    if scoring.name == "balanced_accuracy" or scoring.of_class is not None:
+        return isinstance(law, CountsLaw) and all(min(part.test) > 0 for part in law.components)
+    return law.kind in _ALIKE
 
 
 def _solved(task: Task, scores: list[Scoring]) -> list[Exact | None]:

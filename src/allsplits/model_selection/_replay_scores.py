@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
 
@@ -69,24 +70,24 @@ def read_votes(scoring: Any, task: Task) -> Any:
 
 def _scorer(scoring: Scoring, task: Task) -> Any:
     """What is called with the votes of one split."""
-    measure = scoring.measure
-    if isinstance(measure, LogLoss):
+    measure, law = scoring.measure, task.law
+    episodes = isinstance(law, EpisodeLaw)
+    n_classes = law.n_way if isinstance(law, EpisodeLaw) else len(np.asarray(task.classes))
+    if isinstance(measure, LogLoss) and measure.smoothing is not None:
         check_equal_votes([scoring] if task.settings.weights is not None else [])
-        return smoothed_log_loss(measure.smoothing)
+        return smoothed_log_loss(measure.smoothing, n_classes)
     if isinstance(measure, TopK):
-        law = task.law
-        if isinstance(law, EpisodeLaw) and measure.k >= law.n_way:
+        if measure.k >= n_classes:
             raise InvalidInputError(
                 f"scoring={scoring.name!r} needs more than {measure.k} classes in an episode; got "
-                f"n_way={law.n_way}, so the score is always 1"
+                f"n_way={n_classes}, so the score is always 1"
             )
-        in_episodes = isinstance(law, EpisodeLaw)
-        return top(measure.k, share=task.options.share, tested_only=in_episodes)
+        return top(measure.k, share=task.options.share, tested_only=episodes)
     if isinstance(measure, CostMatrix):
         return cost(measure.costs)
     if scoring.code is not None:
         return recall_of(scoring.code)
-    return brier
+    return brier(n_classes)
 
 
 def with_as_many(estimator: Any, scoring: Any) -> Any:

@@ -58,18 +58,33 @@ def _median_columns(rule, run, fold, means, n_columns):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _add_squares(point, centres, keys):
+    """Squared distances, four coordinates at a time: keys are read and written less often."""
+    whole = len(point) - len(point) % 4
+    for j in range(0, whole, 4):
+        for column in range(len(keys)):
+            a = point[j] - centres[j, column]
+            b = point[j + 1] - centres[j + 1, column]
+            c = point[j + 2] - centres[j + 2, column]
+            d = point[j + 3] - centres[j + 3, column]
+            keys[column] += (a * a + b * b) + (c * c + d * d)
+    for j in range(whole, len(point)):
+        for column in range(len(keys)):
+            off = point[j] - centres[j, column]
+            keys[column] += off * off
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _measure(rule, sample, centres, keys):
     """Keys of all columns: by differences, as products lose what is left of a small distance."""
+    point = rule.points[sample]
     keys[:] = 0.0
-    for j in range(len(centres)):
-        value = rule.points[sample, j]
-        if rule.manhattan:
-            for column in range(len(keys)):
-                keys[column] += abs(value - centres[j, column])
-        else:
-            for column in range(len(keys)):
-                off = value - centres[j, column]
-                keys[column] += off * off
+    if not rule.manhattan:
+        _add_squares(point, centres, keys)
+        return
+    for j in range(len(point)):
+        for column in range(len(keys)):
+            keys[column] += abs(point[j] - centres[j, column])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
@@ -100,9 +115,9 @@ def answer_by_means(rule, room, means):
             _median_columns(rule, room.run, fold, means, n_columns)
         else:
             _mean_columns(rule, room.run, fold, means, n_columns)
-        centres, keys = means.centres[:, :n_columns], means.keys[:n_columns]
+        keys = means.keys[:n_columns]
         for place in range(answers.starts[fold], answers.starts[fold + 1]):
-            _measure(rule, answers.tested[place], centres, keys)
+            _measure(rule, answers.tested[place], means.centres, keys)
             found, tied = _nearest(keys, rule, room.work.state)
             answers.given[place] = means.classes[found]
             drawn += rule.average and tied > 1

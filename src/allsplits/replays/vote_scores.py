@@ -28,28 +28,27 @@ def _own(values: NDArray[Any], codes: NDArray[np.intp]) -> NDArray[Any]:
     return values[np.arange(len(codes)), codes]
 
 
-def smoothed_log_loss(smoothing: float | None) -> Scorer:
-    """Mean of log (v_y + s) / (k + s C); with None of the share, clipped as scikit-learn does."""
+def smoothed_log_loss(smoothing: float, n_classes: int) -> Scorer:
+    """Mean of log (v_y + s) / (k + s C) with C classes."""
 
     def score(known: KnownClasses, X: Any, y: Any) -> float:
-        codes = _codes(known, y)
-        if smoothing is None:
-            least = np.finfo(np.float64).eps
-            shares = np.clip(_own(known.predict_proba(X), codes), least, 1 - least)
-        else:
-            total = known.votes.sum(axis=1) + smoothing * known.votes.shape[1]
-            shares = (_own(known.votes, codes) + smoothing) / total
+        total = known.votes.sum(axis=1) + smoothing * n_classes
+        shares = (_own(known.votes, _codes(known, y)) + smoothing) / total
         return float(np.log(shares).mean())
 
     return score
 
 
-def brier(known: KnownClasses, X: Any, y: Any) -> float:
+def brier(n_classes: int) -> Scorer:
     """Minus the mean of Σ_c (v_c/k - [c = y])², half of it for two classes."""
-    off = known.predict_proba(X)
-    off[np.arange(len(off)), _codes(known, y)] -= 1.0
-    loss = float((off**2).sum(axis=1).mean())
-    return -loss / 2 if off.shape[1] == 2 else -loss
+
+    def score(known: KnownClasses, X: Any, y: Any) -> float:
+        off = known.predict_proba(X)
+        off[np.arange(len(off)), _codes(known, y)] -= 1.0
+        loss = float((off**2).sum(axis=1).mean())
+        return -loss / 2 if n_classes == 2 else -loss
+
+    return score
 
 
 def top(n: int, *, share: bool, tested_only: bool) -> Scorer:

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.metrics import accuracy_score
-from sklearn.model_selection import StratifiedShuffleSplit, TimeSeriesSplit, cross_validate
+from sklearn.model_selection import (
+    StratifiedShuffleSplit,
+    TimeSeriesSplit,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from allsplits import (
@@ -50,6 +55,17 @@ def test_given_splits_have_scikit_learns_scores(metric, train_size):
 
 
 @METRICS
+@pytest.mark.parametrize("n_features", [1, 3, 4, 5, 8, 9])
+def test_any_number_of_coordinates(metric, n_features):
+    """Squares are added four at a time."""
+    points = np.random.default_rng(n_features).normal(size=(80, n_features)) + 0.4 * Y[:, None]
+    splits = list(StratifiedShuffleSplit(10, train_size=30, random_state=0).split(points, Y))
+    model = NearestCentroid(metric=metric)
+    found = replay(model, points, Y, cv=splits).split_scores[:, 0]
+    assert found == pytest.approx(cross_val_score(model, points, Y, cv=splits), abs=1e-14)
+
+
+@METRICS
 def test_ties_go_to_the_first_class_or_are_drawn(metric):
     """Whole numbers, four or one in a class: means and distances without rounding."""
     rng = np.random.default_rng(0)
@@ -88,6 +104,14 @@ def test_one_shot_has_the_exact_mean(metric, ties):
     assert sharper.standard_error < 0.8 * sharper.sampled_mean.standard_error
     first = replay(model, points, Y, cv=ClassCounts(1), random_state=0, distance_ties="index")
     assert first.exact_mean is None  # the exact average has the lower row, not the lower class
+
+
+def test_one_shot_episodes_have_the_exact_mean():
+    y = np.arange(80) % 4
+    found = replay(NearestCentroid(), X, y, cv=Episodes(3, 1), n_splits=3000, random_state=0)
+    assert found.exact_mean == evaluate(NearestCentroid(), X, y, cv=Episodes(3, 1)).score
+    mean, error = found.sampled_mean
+    assert abs(mean - found.exact_mean) < 4.5 * error
 
 
 def test_two_shots_of_all_training_sets():

@@ -228,3 +228,25 @@ def test_top_k_of_an_episode_ranks_its_classes():
     assert found.mean == 1
     with pytest.raises(InvalidInputError, match="more than 2 classes in an episode"):
         replay(KNN, X, Y, cv=Episodes(2, 3), scoring="top_2_accuracy")
+
+
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("n_way", [2, 3])
+def test_episodes_of_classes_of_one_size_have_exact_means(k, n_way):
+    """Smoothing and the half of the Brier score count the classes of an episode."""
+    y, cv = np.arange(120) % 4, Episodes(n_way, 3)
+    points = np.round(np.random.default_rng(0).normal(size=(120, 2)) + 0.6 * y[:, None], 1)
+    names = {**SAME, "balanced_accuracy": "balanced_accuracy", "recall_macro": "balanced_accuracy"}
+    del names["top_3_accuracy"]
+    knn = KNeighborsClassifier(k)
+    options = {"cv": cv, "n_splits": 3000, "random_state": 0}
+    found = replay(knn, points, y, scoring=asked(names), **options)
+    for name, same in names.items():
+        exact = evaluate(knn, points, y, cv=cv, scoring=same).score
+        mean, error = found[name].sampled_mean
+        assert found[name].exact_mean == pytest.approx(exact, rel=1e-12), name
+        assert abs(mean - exact) < 4.5 * error, name
+    uneven = replay(knn, X, Y, scoring=["accuracy", "balanced_accuracy"], **options)
+    assert uneven["accuracy"].exact_mean is None
+    mean, error = uneven["balanced_accuracy"].sampled_mean
+    assert abs(mean - uneven["balanced_accuracy"].exact_mean) < 4.5 * error
