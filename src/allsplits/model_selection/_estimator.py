@@ -59,8 +59,8 @@ def read_estimator(
         if within:
             return _read_radius(estimator, outlier_target)
         raise UnsupportedError(
-            "estimator must be a KNeighborsClassifier or KNeighborsRegressor here: votes within a "
-            "radius are known by their exact averages, to evaluate, validation_curve and "
+            "estimator must be a KNeighborsClassifier or KNeighborsRegressor here: radii are known "
+            "by their exact averages, to evaluate, validation_curve and "
             f"learning_curve, where cv is {laws_of('within')}; got {type(estimator).__name__}"
         )
     if outlier_target is not None:
