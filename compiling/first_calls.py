@@ -48,6 +48,8 @@ def stratified(X: np.ndarray, y: np.ndarray) -> None:
     allsplits.compare(*results)
     allsplits.validation_curve(KNeighborsClassifier(), X, y)
     allsplits.KNeighborsClassifierCV().fit(X, y).predict(X[:10])
+    # the command tells what its choice of k flatters by
+    allsplits.KNeighborsClassifierCV(range(1, 31)).nested_score(X, y, n_splits=2)
 
 
 def by_size(X: np.ndarray, y: np.ndarray) -> None:

@@ -23,7 +23,10 @@ def shown(value: Any) -> str:
     if isinstance(value, (list, tuple, np.ndarray)):
         items = [shown(item) for item in islice(value, _MOST_ITEMS)]
         more = [f"… {len(value):,} in all"] if len(value) > _MOST_ITEMS else []
-        text = f"[{', '.join(items + more)}]"
+        start, end = "()" if isinstance(value, tuple) else "[]"
+        text = f"{start}{', '.join(items + more)}{end}"
+    elif isinstance(value, type):
+        return f"the class {value.__name__}, not an instance of it"
     elif isinstance(value, (np.datetime64, np.timedelta64)):
         text = str(value)
     elif isinstance(value, int) and value.bit_length() > _MOST_BITS:

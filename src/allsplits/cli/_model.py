@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from allsplits.cli._load import Labelled
     from allsplits.cli._parse import Cv
     from allsplits.cli._screen import Screen
-    from allsplits.model_selection._task import Task
+    from allsplits.model_selection._task import Given, Task
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,23 @@ class Model:
         names = names if "neg_cost" in names else [*names, "neg_cost"]
         return [CostMatrix(pairs) if name == "neg_cost" else name for name in names]
 
+    def given(self, labelled: Labelled, cv: Cv | None) -> Given:
+        """What the library's functions are given."""
+        from allsplits.model_selection._task import Given
+
+        test = labelled.test
+        return Given(
+            labelled.data.X,
+            labelled.y,
+            None if cv is None else cv.build(),
+            self.scores(labelled),
+            labelled.data.groups,
+            None if test is None else test.data.X,
+            None if test is None else test.y,
+            self._outlier_target(labelled),
+            labelled.data.strata,
+        )
+
     def task(
         self, screen: Screen, labelled: Labelled, cv: Cv | None = None, k: int = 1, *,
         every_score: bool = False,
@@ -91,20 +108,9 @@ class Model:
         """The library's task: everything checked, nothing computed."""
         with screen.waiting(LOADING), screen.noting(labelled.data.notes):
             from allsplits.model_selection._options import check_options
-            from allsplits.model_selection._task import Given, Task
+            from allsplits.model_selection._task import Task
 
-            test = labelled.test
-            given = Given(
-                labelled.data.X,
-                labelled.y,
-                None if cv is None else cv.build(),
-                self.scores(labelled),
-                labelled.data.groups,
-                None if test is None else test.data.X,
-                None if test is None else test.y,
-                self._outlier_target(labelled),
-                labelled.data.strata,
-            )
+            given = self.given(labelled, cv)
             within = self.radius is not None
             model = self._within(labelled) if within else self.estimator(k, labelled.regression)
             options = check_options(progress=screen.progress)

@@ -12,7 +12,7 @@ from allsplits.cli import _options as options
 from allsplits.cli._command import reads_table
 from allsplits.cli._load import Labelled, Source
 from allsplits.cli._model import Model, count_in_words
-from allsplits.cli._parse import parse_costs, parse_cv, parse_distances, parse_numbers
+from allsplits.cli._parse import Cv, parse_costs, parse_cv, parse_distances, parse_numbers
 from allsplits.cli._read import STDIN
 from allsplits.cli._report import expect_report, parse_image_shape, write_report
 from allsplits.cli._screen import Screen, Table, bar
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from allsplits.model_selection import Curve, Evaluation
+    from allsplits.model_selection._nested import NestedScore
     from allsplits.model_selection._task import Task
 
 #: The largest k that is tried when none is named.
@@ -138,7 +139,7 @@ def run_evaluate(screen: Screen, source: Source, model: Model, wanted: Wanted) -
     with screen.noting(labelled.data.notes):
         if wanted.report is not None:
             expect_report(task)
-        task, curve = _choose(task, radii or ks, labelled.data.notes)
+        task, curve, nested = _choose(task, radii or ks, model, labelled, way)
         best = task.evaluate()
     if wanted.report is not None:
         write_report(
@@ -146,7 +147,7 @@ def run_evaluate(screen: Screen, source: Source, model: Model, wanted: Wanted) -
         )  # fmt: skip
     screen.note(*labelled.data.notes)
     if wanted.json:
-        screen.json(_document(labelled, best, curve, wanted.hardest))
+        screen.json(_document(labelled, best, curve, nested, wanted.hardest))
     else:
         _show(screen, labelled, best, curve, wanted.hardest)
     if wanted.report is not None:
@@ -165,8 +166,16 @@ def _read_radii(wanted: Wanted, model: Model) -> list[float]:
     return parse_distances("--radius", wanted.radius)
 
 
-def _choose(task: Task, ks: Sequence[Any] | None, notes: list[str]) -> tuple[Task, Curve | None]:
-    """The task with the best k, or radius, and the curve it was chosen by if there was a choice."""
+def _choose(
+    task: Task, ks: Sequence[Any] | None, model: Model, labelled: Labelled, way: Cv | None
+) -> tuple[Task, Curve | None, NestedScore | None]:
+    """The task with the best k, or radius.
+
+    And the curve it was chosen by if there was a choice, with what choosing scores if that is
+    known soon.
+    """
+    from allsplits.model_selection._optimism import choice_in_passing, choice_in_words
+
     within = task.settings.radius is not None
     if ks is None:
         ks = list(range(1, min(_DEFAULT_LARGEST, task.law.smallest_training_set) + 1))
@@ -174,15 +183,17 @@ def _choose(task: Task, ks: Sequence[Any] | None, notes: list[str]) -> tuple[Tas
             ks = [1]  # as most benchmarks have it; more go through every set of classes
     chosen = task.with_radius if within else task.with_neighbors
     if len(ks) == 1 or task.scoring.ignores_neighbors:
-        return chosen(ks[0]), None
+        return chosen(ks[0]), None, None
     task.neighbors.expect()
     one = task.with_score(task.scoring)
     curve = one.over_radii(list(ks)) if within else one.over_neighbors(list(ks))
-    notes.append(
-        f"{'radius' if within else 'k'} = {curve.best} is the best of {len(ks)} by these same "
-        "scores: its own score is a little optimistic"
-    )
-    return chosen(curve.best), curve
+    nested = None
+    if not within and not task.others:
+        estimator = model.estimator(1, labelled.regression)
+        nested = choice_in_passing(one, estimator, model.given(labelled, way), ks)
+    what = "radius" if within else "k"
+    labelled.data.notes.append(choice_in_words(curve.best, len(ks), nested, what))
+    return chosen(curve.best), curve, nested
 
 
 def _show(
@@ -325,9 +336,12 @@ def evaluation_document(best: Evaluation) -> dict[str, Any]:
 
 
 def _document(
-    labelled: Labelled, best: Evaluation, curve: Curve | None, hardest: int
-) -> dict[str, Any]:
+    labelled: Labelled, best: Evaluation, curve: Curve | None, nested: NestedScore | None,
+    hardest: int,
+) -> dict[str, Any]:  # fmt: skip
     document = {"data": labelled.document(), **evaluation_document(best)}
+    if nested is not None:
+        document["optimism"] = nested.optimism._asdict()
     if best.others:
         document["scores"] = {
             name: {key: of[key] for key in ("score", "error_bound", "interval")}

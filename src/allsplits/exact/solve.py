@@ -109,8 +109,10 @@ def solver_for(question: Question) -> Solver:
             for kind, known in SUPPORTED
             if kind == law and known not in _OF_VOTES and (known in _MEANS) == (vote in _MEANS)
         ]
-        keep = f"; or keep cv for {', '.join(other_votes)}" if other_votes else ""
-        replay = "" if question.within or vote == "retrieval" else f" {REPLAY_INSTEAD}"
+        alone = vote == "bias"  # one more look at an evaluation, which has its cv
+        keep = f"; or keep cv for {', '.join(other_votes)}" if other_votes and not alone else ""
+        refused = question.within or alone or vote == "retrieval"
+        replay = "" if refused else f" {REPLAY_INSTEAD}"
         raise UnsupportedError(
             f"cv ({_AS_CV[law]}) has no exact average for {_AS_VOTE[vote]}. Pass as cv "
             f"{laws_of(vote)}{keep}.{replay}"

@@ -70,8 +70,8 @@ def read_estimator(
         )
     if not isinstance(estimator, (KNeighborsClassifier, KNeighborsRegressor)):
         raise InvalidTypeError(
-            "estimator must be a scikit-learn KNeighborsClassifier or KNeighborsRegressor (or a "
-            f"NearestCentroid, for one sample of each class); got {type(estimator).__name__}"
+            "estimator must be a scikit-learn KNeighborsClassifier or KNeighborsRegressor"
+            f"{_also(within)}; got {_kind(estimator)}"
         )
     regression = isinstance(estimator, KNeighborsRegressor)
     _refuse_own_methods(estimator, KNeighborsRegressor if regression else KNeighborsClassifier)
@@ -79,6 +79,16 @@ def read_estimator(
     k = check_count("n_neighbors", estimator.n_neighbors, at_least=1)
     metric = Metric.resolve(estimator.metric, estimator.p, estimator.metric_params)
     return VoteSettings(k, metric, regression, weights)
+
+
+def _also(within: bool) -> str:
+    radius = "a RadiusNeighborsClassifier or RadiusNeighborsRegressor, " if within else ""
+    return f" (or {radius}a NearestCentroid for one sample of each class)"
+
+
+def _kind(estimator: Any) -> str:
+    """What somebody passed as an estimator."""
+    return shown(estimator) if isinstance(estimator, type) else type(estimator).__name__
 
 
 def _read_radius(estimator: Any, outlier_target: Any) -> VoteSettings:

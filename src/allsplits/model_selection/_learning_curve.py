@@ -6,6 +6,7 @@ from typing import Any, Literal
 from sklearn.model_selection import LeaveOneOut
 
 from allsplits._validation import check_flag
+from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._curve import Curve
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Given, Task
@@ -73,9 +74,11 @@ def learning_curve(
         progress=progress,
     )  # fmt: skip
     check_flag("stratify", stratify)
+    if strata is not None and not stratify:
+        raise InvalidInputError("strata must be None unless stratify=True, which draws from them")
     given = Given(
         X, y, LeaveOneOut(), scoring, X_test=X_test, y_test=y_test,
         outlier_target=outlier_target, strata=strata,
     )  # fmt: skip
-    task = Task.read(estimator, given, options, every_score=True, within=True)
+    task = Task.read(estimator, given, options, every_score=True, within=True, many_laws=True)
     return task.over_sizes(train_sizes, stratify=stratify)

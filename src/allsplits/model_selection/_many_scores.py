@@ -127,7 +127,9 @@ class ManyScores:
     def squared_error_parts(self) -> ErrorParts:
         """Of a regressor: the squared error as squared bias and variance, over all training sets.
 
-        The noise of the targets cannot be told from the bias, and is a part of that.
+        The noise of the targets cannot be told from the bias, and is a part of that. Counted under
+        laws of fixed sizes (folds, LeavePOut, ShuffleSplit, FixedSize) and Bernoulli, for equal
+        weights.
 
         Returns
         -------

@@ -137,8 +137,8 @@ def plain_score(scoring: Any, *, regression: bool) -> Scoring:
     """One score that only counts how often a sample is right, where others have no meaning yet."""
     if isinstance(scoring, (Mapping, list, tuple, set, frozenset)):
         raise InvalidInputError(
-            f"scoring must be one score here; got {shown(list(scoring))}: evaluate, "
-            "validation_curve, learning_curve and the CV estimators take several"
+            f"scoring must be one score here; got {shown(list(scoring))}: evaluate (not of a "
+            "Pipeline), validation_curve, learning_curve and the CV estimators take several"
         )
     found = Scoring.parse(scoring, regression=regression)
     if not found.is_plain:

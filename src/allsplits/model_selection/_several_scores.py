@@ -31,9 +31,9 @@ def check_equal_votes(scores: Iterable[Scoring]) -> None:
     for score in scores:
         if not score.is_plain and not score.ignores_neighbors:
             raise UnsupportedError(
-                f"scoring={score.name!r} needs equal votes, weights='uniform': of weighted ones it "
-                "is known how often each class wins, which gives 'accuracy' and "
-                "'balanced_accuracy', not how the weights fall"
+                f"scoring={score.name!r} is counted for equal votes alone, weights='uniform'. Of "
+                "weighted ones 'accuracy' and 'balanced_accuracy' are; how often each class is "
+                "given is in `confusion` and `prediction_proba` of these"
             )
 
 

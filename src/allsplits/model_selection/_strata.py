@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from allsplits._validation import check_labels
+from allsplits._validation import check_labels, shown
 from allsplits.exceptions import InvalidInputError
+from allsplits.splits import Law
 
 
 def read_strata(
@@ -16,6 +17,15 @@ def read_strata(
     if strata is None:
         return None, None
     return check_labels(strata, n_samples, several=False, name="strata")
+
+
+def refuse_unused_strata(strata: Any, cv: Any, law: Law) -> None:
+    """Raise if strata are given for a law that draws from all samples alike."""
+    if strata is not None and law.kind != "class counts":
+        raise InvalidInputError(
+            "strata must be None for a cv that draws from all samples alike; StratifiedKFold, "
+            f"StratifiedShuffleSplit and ClassCounts draw from strata; got cv={shown(cv)}"
+        )
 
 
 def refuse_strata(strata: Any) -> None:

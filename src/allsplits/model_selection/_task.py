@@ -50,7 +50,7 @@ from allsplits.model_selection._several_scores import (
     curve_of_all,
     evaluate_all,
 )
-from allsplits.model_selection._strata import read_strata, refuse_strata
+from allsplits.model_selection._strata import read_strata, refuse_strata, refuse_unused_strata
 from allsplits.model_selection._test_set import TestSet, check_both_given, check_outside_backend
 from allsplits.model_selection._train_sizes import read_shots, read_sizes
 from allsplits.model_selection._within import curve_within, evaluate_within
@@ -127,11 +127,13 @@ class Task:
         *,
         every_score: bool = False,
         within: bool = False,
+        many_laws: bool = False,
     ) -> Task:
         """Check everything before any work is done.
 
         With `every_score` scoring may be any score, or several; `others` are all but the first.
-        With `within` the estimator may be one of those within a radius.
+        With `within` the estimator may be one of those within a radius. With `many_laws` others
+        follow, and strata may be for those.
         """
         X, y, cv, scoring, groups, X_test, y_test, outlier_target, strata = given
         outside = X_test is not None or y_test is not None
@@ -162,6 +164,8 @@ class Task:
         if settings.weights is not None:
             check_equal_votes(scores)
         law = resolve_cv(cv, samples)
+        if not many_laws:
+            refuse_unused_strata(strata, cv, law)
         if not outside:
             first, *others = (score.fitted(samples.classes) for score in scores)
             neighbors = Neighbors(X, settings.metric, options)
@@ -238,7 +242,10 @@ class Task:
         if self.settings.regression or self.scoring.ignores_neighbors:
             raise UnsupportedError(f"{self.scoring.name} has no votes of classes")
         if self.settings.weights is not None:
-            raise UnsupportedError("how votes fall is known of equal ones, weights='uniform'")
+            raise UnsupportedError(
+                "how votes fall is counted for equal ones alone, weights='uniform'; how often each "
+                "class is given is in `confusion` and `prediction_proba`"
+            )
         if self.settings.radius is not None:
             raise UnsupportedError(
                 "how votes within a radius fall is known by expected shares only"

@@ -29,9 +29,9 @@ from allsplits.replays.sample import rows_of, sampling_seconds, vote_of
 from allsplits.replays.scores import KnownClasses, KnownMeans, Score
 from allsplits.replays.sources import Source
 
-#: Seconds of compiled work, roughly and at most: less is not worth the start of a thread, and
-#: after so many Ctrl-C is heard.
-_RANGE_SECONDS, _CALL_SECONDS = 5e-3, 0.1
+#: Seconds of compiled work as `sampling_seconds` has them, mostly too many: less is not worth the
+#: start of a thread; and after so many Ctrl-C is heard.
+_RANGE_SECONDS, _CALL_SECONDS = 0.02, 0.1
 #: Threads that need Python in between wait for each other: runs of fewer seconds are faster on one.
 #: And runs that they take at a time.
 _LONG_RUN, _FEW_RUNS = 5e-4, 8

@@ -13,6 +13,8 @@ from allsplits._files import write_file
 from allsplits._validation import check_count, check_fraction
 from allsplits.exceptions import InvalidInputError, InvalidTypeError
 from allsplits.model_selection import Curve, Evaluation
+from allsplits.model_selection._nested import NestedScore
+from allsplits.model_selection._optimism import choice_in_passing
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._pipeline_evaluation import refuse_refitted
 from allsplits.model_selection._scoring import plain_score
@@ -184,7 +186,11 @@ def report(
         shown, points = (X, task.points) if X_test is None else (X_test, task.neighbors.queries)
         rows = Rows.read(shown, len(task.asked.y), image_shape, feature_names, points)
         choose = n_neighbors is not None or estimator is None
-        done = run(task, n_neighbors, choose=choose, curves=listed)
+
+        def nested(task: Task, ks: list[int]) -> NestedScore | None:
+            return choice_in_passing(task, model, asked, ks)
+
+        done = run(task, n_neighbors, choose=choose, curves=listed, nested=nested)
     summary = summarize(
         done,
         rows=rows,

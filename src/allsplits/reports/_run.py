@@ -15,6 +15,8 @@ from allsplits.exact import Options
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection import Curve, Evaluation
 from allsplits.model_selection._estimator import VoteSettings, read_estimator
+from allsplits.model_selection._nested import NestedScore
+from allsplits.model_selection._optimism import choice_in_words
 from allsplits.model_selection._task import Given, Task
 from allsplits.orders import NeighborOrder
 from allsplits.reports._text import as_text
@@ -106,8 +108,14 @@ def expect(task: Task, ks: list[int], *, sizes: bool) -> None:
     task.neighbors.expect(n - 1 if sizes else max(judged, valued))
 
 
-def run(task: Task, n_neighbors: Any, *, choose: bool, curves: list[Curve] | None) -> Run:
-    """Choose k, evaluate it, judge the labels, and draw the curves that make sense."""
+def run(
+    task: Task, n_neighbors: Any, *, choose: bool, curves: list[Curve] | None,
+    nested: Callable[[Task, list[int]], NestedScore | None],
+) -> Run:  # fmt: skip
+    """Choose k, evaluate it, judge the labels, and draw the curves that make sense.
+
+    `nested` is asked what choosing scores, if there is a choice.
+    """
     counted = task.settings.radius is None
     if not counted and n_neighbors is not None:
         raise InvalidInputError(
@@ -126,13 +134,11 @@ def run(task: Task, n_neighbors: Any, *, choose: bool, curves: list[Curve] | Non
     if counted and task.scoring.rank is None and (choose or curves is None):
         over_k = _timed(timings, "score against k", lambda: task.over_neighbors(ks))
         drawn.append(over_k)
+        if choose and len(ks) > 1:
+            judged = _timed(timings, "what the choice flatters by", lambda: nested(task, ks))
+            notes.append(f"{choice_in_words(over_k.best, len(ks), judged, 'k')}.")
         if choose:
             task = task.with_neighbors(over_k.best)
-        if choose and len(ks) > 1:
-            notes.append(
-                f"k = {over_k.best} is the best of {len(ks)} by these same scores: its own score "
-                "is a little optimistic."
-            )
     evaluation = _timed(timings, "evaluation", task.evaluate)
     if sizes:
         drawn.append(_timed(timings, "learning curve", task.over_sizes))

@@ -19,8 +19,10 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import Bernoulli, Bootstrap, ClassCounts, Episodes, FixedSize, replay
 from allsplits.exceptions import InvalidInputError
+from allsplits.model_selection._options import check_options
+from allsplits.model_selection._task import Given, Task
 from allsplits.replays import batch, engine
-from allsplits.replays.draw import random_state_of, random_states
+from allsplits.replays.draw import RunDrawer, random_state_of, random_states
 from allsplits.replays.sample import sampling_seconds
 
 ROWS = np.arange(90)
@@ -157,6 +159,20 @@ def test_runs_do_not_depend_on_batches_and_threads(n_runs, monkeypatch):
             for name in CLASS_SCORES:
                 ours, theirs = found[name].split_scores, expected[name].split_scores[:n_runs]
                 assert ours.tobytes() == theirs.tobytes()
+
+
+@pytest.mark.parametrize("n_classes", [253, 254, 255, 256])
+def test_as_many_classes_as_fit_into_a_byte(n_classes):
+    """And one more: against scikit-learn on the same splits."""
+    y = np.arange(700) % n_classes
+    X = y[:, None] + np.random.default_rng(1).normal(size=(700, 1))
+    knn, law = KNeighborsClassifier(2), FixedSize(0.8)
+    found = replay(knn, X, y, cv=law, n_splits=5, random_state=5, control=False)
+    drawer = RunDrawer(Task.read(knn, Given(X, y, law), check_options()).question())
+    for number, score in enumerate(found.split_scores[:, 0]):
+        run = drawer(random_state_of(5, number))
+        train, test = run.copies > 0, run.folds == 0
+        assert score == knn.fit(X[train], y[train]).score(X[test], y[test]) > 0.1
 
 
 def test_scorers_that_are_called_see_the_same_runs():

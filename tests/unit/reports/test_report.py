@@ -138,10 +138,10 @@ def test_data_alone_choose_k_and_draw_both_curves(iris, made):
     assert made.summary["score"]["value"] == pytest.approx(curve.best_score, abs=1e-12)
     assert [c["parameter"] for c in made.summary["curves"]] == ["n_neighbors", "train_size"]
     np.testing.assert_allclose(made.summary["curves"][0]["scores"], curve.scores, atol=1e-13)
-    assert any("optimistic" in note for note in made.summary["notes"])
+    assert any("is the best of 15" in n and "flatters by" in n for n in made.summary["notes"])
     assert set(made.summary["timings"]) == {
         "score against k", "evaluation", "learning curve", "a look at the labels",
-        "what samples are worth",
+        "what samples are worth", "what the choice flatters by",
     }  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def test_an_estimator_keeps_its_k(iris):
     made = report(*iris, estimator=KNeighborsClassifier(4), curves=())
     assert made.evaluation.n_neighbors == 4
     assert made.summary["curves"] == []
-    assert not any("optimistic" in note for note in made.summary["notes"])
+    assert not any("is the best of" in note for note in made.summary["notes"])
     assert "Curves" not in Page(made.html()).text
 
 

@@ -80,20 +80,26 @@ class VoteWeights:
         weights = np.asarray(self.function(distances.copy()))
         if weights.shape != distances.shape:
             raise InvalidInputError(
-                f"weights must return one weight for each distance, shape {distances.shape}; "
-                f"{self.function!r} returned shape {weights.shape}"
+                f"weights must return one weight for each distance; {self._name} was given "
+                f"distances of the shape {distances.shape} and returned the shape {weights.shape}"
             )
         try:
             weights = weights.astype(np.float64)
         except (TypeError, ValueError):
             raise InvalidInputError(
-                f"weights must return numbers; {self.function!r} returned {weights.dtype}"
+                f"weights must return numbers; {self._name} returned {weights.dtype}"
             ) from None
         low = weights.min(initial=np.inf)
         if not np.isfinite(weights).all() or low < 0 or (self.positive and low == 0):
             wanted = "positive" if self.positive else "not negative"
+            fails = ~np.isfinite(weights) | (weights < 0) | (self.positive & (weights == 0))
+            at = tuple(np.argwhere(fails)[0])
             raise InvalidInputError(
-                f"weights must return finite numbers that are {wanted}; {self.function!r} returned "
-                f"{low} to {weights.max()}"
+                f"weights must return finite numbers that are {wanted}; {self._name} returned "
+                f"{weights[at]:.6g} for a distance of {distances[at]:.6g}"
             )
         return weights
+
+    @property
+    def _name(self) -> str:
+        return str(getattr(self.function, "__name__", type(self.function).__name__))

@@ -9,7 +9,7 @@ from typing import Any
 from allsplits.exact.answer import Solver, in_fractions
 from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.question import Question, class_weights
-from allsplits.exceptions import UnsupportedError
+from allsplits.exceptions import REPLAY_INSTEAD, UnsupportedError
 from allsplits.orders import NeighborOrder
 from allsplits.splits import GroupLaw
 
@@ -57,10 +57,10 @@ def _of_outsiders(question: Question, law: GroupLaw, groups: list[int]) -> Solve
 
 def _check_splits(law: GroupLaw, what: str) -> None:
     if law.n_splits > _MOST_SPLITS:
-        instead = "use exact=False" if what == _EXACT else "leave fewer groups out"
+        few = f"leave fewer groups out. {REPLAY_INSTEAD}"
         raise UnsupportedError(
-            f"{what} goes through every split of groups: {law.n_splits} here, at most "
-            f"{_MOST_SPLITS} are supported; {instead}"
+            f"{what} goes through every split of cv: {law.n_splits:,} of groups here, at most "
+            f"{_MOST_SPLITS:,} are supported; {'use exact=False' if what == _EXACT else few}"
         )
 
 

@@ -1,0 +1,5 @@
+"""``python -m allsplits`` is the `allsplits` command."""
+
+from allsplits.cli import main
+
+main()
