@@ -18,7 +18,6 @@ from allsplits.exact import laws_of
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._measures import CostMatrix, LogLoss, TopK
 from allsplits.model_selection._scoring import Scoring
-from allsplits.model_selection._several_scores import check_equal_votes
 from allsplits.model_selection._task import Task
 from allsplits.replays.scores import Score, reached
 from allsplits.replays.vote_scores import brier, cost, recall_of, smoothed_log_loss, top
@@ -74,7 +73,11 @@ def _scorer(scoring: Scoring, task: Task) -> Any:
     episodes = isinstance(law, EpisodeLaw)
     n_classes = law.n_way if isinstance(law, EpisodeLaw) else len(np.asarray(task.classes))
     if isinstance(measure, LogLoss) and measure.smoothing is not None:
-        check_equal_votes([scoring] if task.settings.weights is not None else [])
+        if task.settings.weights is not None:
+            raise UnsupportedError(
+                f"scoring={scoring.name!r} needs equal votes, weights='uniform': what is added to "
+                "votes has no scale where they weigh what distances say; 'neg_log_loss' adds none"
+            )
         return smoothed_log_loss(measure.smoothing, n_classes)
     if isinstance(measure, TopK):
         if measure.k >= n_classes:
