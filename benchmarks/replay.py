@@ -13,9 +13,9 @@ from time import perf_counter, process_time
 
 import numpy as np
 from sklearn.model_selection import ShuffleSplit, cross_validate
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
-from allsplits import FixedSize, order_neighbors, replay
+from allsplits import Episodes, FixedSize, order_neighbors, replay
 from benchmarks._data import gaussian_classes
 from benchmarks._timing import Result, print_results
 
@@ -42,7 +42,30 @@ def measure() -> list[Result]:
         name = f"a replayed split with {len(SCORES)} scores, n = 2,000, {what}"
         results.append(Result(f"{name}: wall time, all cores", wall, None, 50.0, "µs"))
         results.append(Result(f"{name}: processor time, one thread", alone, unit="µs"))
-    return results
+    return [*results, _class_means()]
+
+
+def _class_means() -> Result:
+    """Episodes of five classes and five shots, of 64 classes of 100 samples of 64 features."""
+    y = np.repeat(np.arange(64), 100)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(len(y), 64)) + 0.5 * rng.normal(size=(64, 64))[y]
+    options = {"cv": Episodes(5, 5), "n_jobs": 1, "random_state": 0}
+    replay(NearestCentroid(), X, y, n_splits=10, **options)
+    start = process_time()
+    replay(NearestCentroid(), X, y, n_splits=1000, **options)
+    ours = (process_time() - start) / 1000
+    splits = []
+    for _ in range(20):
+        episode = np.flatnonzero(np.isin(y, rng.choice(64, 5, replace=False)))
+        train = rng.permuted(episode.reshape(5, 100), axis=1)[:, :5].ravel()
+        splits.append((train, np.setdiff1d(episode, train)))
+    start = process_time()
+    for train, test in splits:
+        NearestCentroid().fit(X[train], y[train]).score(X[test], y[test])
+    theirs = (process_time() - start) / len(splits)
+    name = "an episode of class means, 5-way 5-shot, 64 features / scikit-learn's NearestCentroid"
+    return Result(name, ours, theirs, 1.0)
 
 
 def _ours(

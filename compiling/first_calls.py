@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.model_selection import KFold, LeaveOneOut
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 # This source, whatever is installed: where it is installed itself (editable), pip hides its folder.
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
@@ -61,6 +61,7 @@ def by_size(X: np.ndarray, y: np.ndarray) -> None:
     allsplits.KNeighborsRegressorCV().fit(X, X[:, 0]).predict(X[:10])
     allsplits.UNNClassifier().fit(X, y).predict(X[:10])
     allsplits.replay(KNeighborsClassifier(), X, y, cv=KFold(5), n_splits=5, error_score=0.0)
+    allsplits.replay(NearestCentroid(), X, y, cv=allsplits.ClassCounts(2), n_splits=5)
 
 
 #: What each of the processes calls: they take about as long, and have little in common.

@@ -31,7 +31,10 @@ __all__ = [
 
 
 #: What errors say where there is no closed form.
-REPLAY_INSTEAD = "replay(...) takes any splitter and any score, sampled, with its error"
+REPLAY_INSTEAD = (
+    "replay(...) takes any splitter and any score of predictions or votes, of k neighbours or "
+    "class means, sampled, with its error"
+)
 
 
 class AllSplitsError(Exception):

@@ -9,7 +9,7 @@ from allsplits.exact.neighbors import Neighbors
 from allsplits.exact.pairs.result import GivenSplit, SplitSpread
 from allsplits.exact.question import Exclusion, Options, Question, Within
 from allsplits.exact.retrieval.scores import RetrievalScore
-from allsplits.exact.solve import SUPPORTED, solve, solve_together, solver_for
+from allsplits.exact.solve import SUPPORTED, laws_of, solve, solve_together, solver_for
 from allsplits.exact.voters import Voters
 from allsplits.exact.weighted.weights import VoteWeights
 
@@ -31,6 +31,7 @@ __all__ = [
     "VoteWeights",
     "Voters",
     "Within",
+    "laws_of",
     "log_shares",
     "solve",
     "solve_together",

@@ -95,11 +95,15 @@ _OF_VOTES = ("ballot", "bias", "within", "mean within")
 _MEANS = ("mean", "weighted mean", "bias", "mean within")
 
 
+def laws_of(vote: str) -> str:
+    """What `cv` may be for a vote, in words."""
+    return ", ".join(_AS_CV[kind] for kind, known in SUPPORTED if known == vote)
+
+
 def solver_for(question: Question) -> Solver:
     """How a question is solved, or what could be asked instead."""
     law, vote = question.columns[0].law.kind, question.vote
     if (law, vote) not in SUPPORTED:
-        other_cv = [_AS_CV[kind] for kind, known in SUPPORTED if known == vote]
         other_votes = [
             _AS_VOTE[known]
             for kind, known in SUPPORTED
@@ -107,10 +111,11 @@ def solver_for(question: Question) -> Solver:
         ]
         alone = vote == "bias"  # one more look at an evaluation, which has its cv
         keep = f"; or keep cv for {', '.join(other_votes)}" if other_votes and not alone else ""
-        replay = "" if question.within or alone else f" {REPLAY_INSTEAD}"
+        refused = question.within or alone or vote == "retrieval"
+        replay = "" if refused else f" {REPLAY_INSTEAD}"
         raise UnsupportedError(
             f"cv ({_AS_CV[law]}) has no exact average for {_AS_VOTE[vote]}. Pass as cv "
-            f"{', '.join(other_cv)}{keep}.{replay}"
+            f"{laws_of(vote)}{keep}.{replay}"
         )
     module, _, name = SUPPORTED[law, vote].partition(":")
     solver: Solver = getattr(import_module(f"allsplits.exact.{module}"), name)(question)

@@ -84,18 +84,22 @@ def _of_all(task: Task) -> tuple[NDArray[np.int32] | None, int, NDArray[np.float
     return tests.codes, len(tests.classes), targets
 
 
+def is_one_shot(law: Law) -> bool:
+    """Whether no training set has more than one sample of a class, which then is its mean."""
+    if isinstance(law, CountsLaw):
+        return all(max(component.train) == 1 for component in law.components)
+    return isinstance(law, EpisodeLaw) and law.k_shot == 1
+
+
 def _check_one_shot(law: Law) -> None:
     """Raise if a training set may have more than one sample of a class: its mean is none."""
-    if isinstance(law, CountsLaw):
-        one_each = all(max(component.train) == 1 for component in law.components)
-    else:
-        one_each = isinstance(law, EpisodeLaw) and law.k_shot == 1
-    if not one_each:
+    if not is_one_shot(law):
         raise UnsupportedError(
             "cv must draw one training sample of each class for a NearestCentroid, "
             "ClassCounts(1) or Episodes(n_way, 1), where the mean of a class is that sample and "
             "the answer that of KNeighborsClassifier(1); of means of several no closed form is "
-            f"known; got {law}"
+            f"known; got {law}. replay(NearestCentroid(), X, y, cv=...) draws such training sets, "
+            "and its scores have their errors beside them"
         )
 
 

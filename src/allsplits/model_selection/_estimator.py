@@ -16,7 +16,7 @@ from sklearn.neighbors import (
 from sklearn.pipeline import Pipeline
 
 from allsplits._validation import check_choice, check_count, check_radius, shown
-from allsplits.exact import VoteWeights
+from allsplits.exact import VoteWeights, laws_of
 from allsplits.exceptions import InvalidInputError, InvalidTypeError, UnsupportedError
 from allsplits.model_selection._pipelines import refuse_pipeline
 from allsplits.orders import Metric
@@ -59,8 +59,9 @@ def read_estimator(
         if within:
             return _read_radius(estimator, outlier_target)
         raise UnsupportedError(
-            f"estimator must be a KNeighborsClassifier or KNeighborsRegressor here: evaluate, "
-            f"validation_curve and learning_curve know radii; got {type(estimator).__name__}"
+            "estimator must be a KNeighborsClassifier or KNeighborsRegressor here: radii are known "
+            "by their exact averages, to evaluate, validation_curve and "
+            f"learning_curve, where cv is {laws_of('within')}; got {type(estimator).__name__}"
         )
     if outlier_target is not None:
         raise InvalidInputError(

@@ -11,32 +11,34 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.utils import check_random_state
 
 from allsplits._tensors import to_array
-from allsplits._threads import thread_count
 from allsplits._validation import check_count, check_flag, shown
-from allsplits.exact import solve, solver_for
 from allsplits.exact.neighbors import cut_rows
-from allsplits.exceptions import InvalidInputError, UnsupportedError
+from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._options import check_options
-from allsplits.model_selection._replay_scores import read_ranked, with_as_many
-from allsplits.model_selection._replay_splits import Data, read_runs
-from allsplits.model_selection._scoring import Scoring
+from allsplits.model_selection._replay_exact import Exact, control_of, exact_means
+from allsplits.model_selection._replay_means import (
+    as_nearest_sample,
+    check_class_means,
+    has_exact_mean,
+)
+from allsplits.model_selection._replay_scores import read_ranked, read_votes, with_as_many
+from allsplits.model_selection._replay_splits import Data, in_words, read_runs
 from allsplits.model_selection._task import Given, Task
 from allsplits.orders import NeighborOrder, as_given
 from allsplits.orders.order import concatenate
 from allsplits.orders.protocol import whole_order
 from allsplits.replays.batch import Plan
+from allsplits.replays.class_means import replay_means
 from allsplits.replays.engine import Replayed, replay_runs, stored_depth
 from allsplits.replays.kernel_types import Floats
+from allsplits.replays.lacking import is_of_shares, splits_that_lack_a_class
 from allsplits.replays.result import Control, Replay, check_until
-from allsplits.replays.scores import Score, read_score, read_scores
+from allsplits.replays.scores import Score, read_scores
 from allsplits.replays.sources import LawRuns, Source
+from allsplits.splits import Law
 
 #: Splits that are drawn, and the most of them with `until`.
 _N_SPLITS, _MOST_SPLITS = 1000, 1_000_000
-#: Laws that count all splits alike: the exact mean is that of the scores of splits.
-_ALIKE = ("fixed size", "class counts", "whole groups")
-#: An exact mean that takes longer is not computed beside the replay.
-_SECONDS = 60.0
 
 
 def replay(
@@ -47,6 +49,7 @@ def replay(
     cv: Any = None,
     scoring: Any = None,
     groups: Any = None,
+    strata: Any = None,
     n_splits: int | None = None,
     until: float | None = None,
     random_state: Any = None,
@@ -66,8 +69,8 @@ def replay(
 
     Parameters
     ----------
-    estimator : KNeighborsClassifier or KNeighborsRegressor
-        As in `evaluate`. It is not fitted.
+    estimator : KNeighborsClassifier, KNeighborsRegressor or NearestCentroid
+        As in `evaluate`; class means may be of any number of samples. It is not fitted.
     X : array-like, data frame or NeighborOrder of shape (n_samples, n_features)
         The samples; the distance matrix with ``metric="precomputed"``.
     y : array-like of shape (n_samples,)
@@ -87,9 +90,12 @@ def replay(
         _micro and _weighted; r2, explained_variance, neg_mean_squared_error,
         neg_root_mean_squared_error, neg_mean_absolute_error, neg_max_error. Others are called.
         "recall@R" looks at R neighbours, whatever the estimator's number is; beside scores of votes
-        R must be that number.
+        R must be that number. `LogLoss`, `CostMatrix`, "top_K_accuracy" and "recall_of:CLASS" are
+        taken as in `evaluate`. A NearestCentroid has scores of predictions.
     groups : array-like of shape (n_samples,), default=None
         Groups, for the splitters that need them.
+    strata : array-like of shape (n_samples,), default=None
+        Classes that stratified folds and ClassCounts draw from, for a regressor.
     n_splits : int, default=None
         Splits to draw, in whole runs of folds: 1,000; with `until` at most so many: 1,000,000.
     until : float, default=None
@@ -106,7 +112,7 @@ def replay(
     distance_ties : {"average", "index"}, default="average"
         A split needs one answer: equally distant neighbours at the k-th place are drawn at random,
         so that means tend to the average over all their orders; or the lower row number is first,
-        and nothing is drawn.
+        and nothing is drawn. Of equally distant class means one is drawn, or the first has it.
     label_ties : {"first", "share"}, default="first"
         Equally many votes: the class that comes first (as scikit-learn does), or one of them drawn.
     backend, n_jobs, progress :
@@ -142,7 +148,7 @@ def replay(
     check_count("n_splits", n_splits, at_least=1)
     check_flag("control", control)
     _check_error_score(error_score)
-    y, groups = to_array(y, "y"), to_array(groups, "groups")
+    y, groups, strata = to_array(y, "y"), to_array(groups, "groups"), to_array(strata, "strata")
     asked_for = read_ranked(scoring, regression=is_regressor(estimator))
     estimator = with_as_many(estimator, asked_for)
     k = getattr(estimator, "n_neighbors", 1)
@@ -150,27 +156,29 @@ def replay(
     data = Data(X if n is None else np.zeros((n, 1)), y, groups, k if isinstance(k, int) else 1)
     given = read_runs(cv, data, n_splits)
     law = cv if given is None else LeaveOneOut()
-    task = Task.read(estimator, Given(X, y, law, groups=groups), options)
-    scores = read_scores(asked_for, task.samples.classes)
+    task = Task.read(estimator, Given(X, y, law, groups=groups, strata=strata), options)
+    scores = read_scores(read_votes(asked_for, task), task.classes)
+    n_scores, class_means = len(scores), task.settings.class_means
+    if class_means:
+        check_class_means(estimator, task, task.law if given is None else None, scores)
+        control, task = control and has_exact_mean(task), as_nearest_sample(task)
     question = task.question()
     source: Source = LawRuns(question) if given is None else given
-    known = _exact_means(task, source, scores) if control else {}
-    seed = _seed(random_state)
+    scores, known = _with_controls(task, scores) if control and given is None else (scores, [])
     asked = _Asked(
         plan=Plan(
-            task.neighbors, question, source, scores + _controls(scores, known, task),
-            as_given(task.points), task.y, task.samples.classes, seed, error_score,
+            task.neighbors, question, source, scores, as_given(task.points), task.y, task.classes,
+            _seed(random_state), error_score,
         ),
-        n_scores=len(scores),
-        known=known,
+        known=known or [None] * len(scores),
+        n_scores=n_scores,
         until=wanted,
         n_runs=source.n_runs or -(-n_splits // source.n_folds),
-        cv=str(task.law) if isinstance(source, LawRuns) else shown(cv),
+        law=task.law if given is None else None,
+        cv=str(task.law) if given is None else in_words(cv, given),
+        class_means=class_means,
     )  # fmt: skip
-    drawn_until = wanted is not None and source.n_runs is None
-    enough = asked.is_enough if drawn_until else None
-    found = replay_runs(asked.plan, _stored(asked.plan), asked.n_runs, enough)
-    results = asked.results(found)
+    results = asked.counted(asked.replayed())
     several = isinstance(scoring, (list, tuple, set, dict))
     return results if several else results[scores[0].name]
 
@@ -179,16 +187,35 @@ def replay(
 class _Asked:
     """What was asked, to make results of the scores that come back.
 
-    The first `n_scores` scores of the plan are asked for, others are controls. `known` has the
-    exact mean and its bound by the name of the score.
+    The first `n_scores` scores of the plan are asked for, others are controls; `known` has their
+    exact means, where they have one.
     """
 
     plan: Plan
+    known: list[Exact | None]
     n_scores: int
-    known: dict[str, tuple[float, float]]
     until: float | None
     n_runs: int
+    law: Law | None
     cv: str
+    class_means: bool
+
+    def replayed(self) -> Replayed:
+        """Score the runs."""
+        drawn_until = self.until is not None and self.plan.source.n_runs is None
+        enough = self.is_enough if drawn_until else None
+        if self.class_means:
+            found = replay_means(self.plan, self.n_runs, enough)
+        else:
+            found = replay_runs(self.plan, _stored(self.plan), self.n_runs, enough)
+        for s, score in enumerate(self.plan.scores[: self.n_scores]):
+            if np.isnan(found.scores[..., s]).any(axis=1).all():
+                raise InvalidInputError(
+                    f"error_score={self.plan.error_score!r} leaves out runs that cannot be scored, "
+                    f"and no run was left: scoring={score.name!r} failed, or was NaN, in all "
+                    f"{len(found.scores):,} of them{_why(found, score)}"
+                )
+        return found
 
     def is_enough(self, kept: list[Floats]) -> bool:
         """Whether the standard errors are small enough to stop."""
@@ -200,15 +227,24 @@ class _Asked:
         asked = self.plan.scores[: self.n_scores]
         return {score.name: self._result(found, s) for s, score in enumerate(asked)}
 
+    def counted(self, found: Replayed) -> dict[str, Replay]:
+        """The same, and how many splits lack a class."""
+        results = self.results(found)
+        of_shares = {score.name for score in self.plan.scores if is_of_shares(score)} & set(results)
+        if not of_shares or self.class_means:
+            return results
+        lacking = splits_that_lack_a_class(self.plan, self.law, len(found.scores))
+        of_these = {name: replace(results[name], n_lacking=lacking) for name in of_shares}
+        return results | of_these
+
     def _result(self, found: Replayed, s: int) -> Replay:
-        plan, score = self.plan, self.plan.scores[s]
-        exact, bound = self.known.get(score.standard, (None, 0.0))
+        plan, score, exact = self.plan, self.plan.scores[s], self.known[s]
         return Replay(
             scoring=score.name,
             split_scores=found.scores[..., s],
             sampled=plan.source.n_runs is None,
-            exact_mean=exact,
-            error_bound=bound,
+            exact_mean=None if exact is None else exact.mean,
+            error_bound=0.0 if exact is None else exact.error_bound,
             control=self._control(found) if exact is None else None,
             cv=self.cv,
             n_neighbors=plan.question.columns[0].k,
@@ -218,49 +254,30 @@ class _Asked:
             until=self.until,
             tied_share=found.n_drawn / max(1, found.n_answers),
             n_failed=sum(failed.score == score.name for failed in found.failed),
+            class_means=self.class_means,
         )
 
     def _control(self, found: Replayed) -> Control | None:
         """The first score of these runs whose mean is known."""
-        for place, score in enumerate(self.plan.scores):
-            if score.standard in self.known:
+        for place, exact in enumerate(self.known):
+            if exact is not None:
                 runs = found.scores[..., place].mean(axis=1)
-                return Control(score.standard, runs, self.known[score.standard][0])
+                return Control(self.plan.scores[place].standard, runs, exact.mean)
         return None
 
 
-def _exact_means(task: Task, source: Source, scores: list[Score]) -> dict[str, tuple[float, float]]:
-    """Exact means, with their bounds, of the scores that have one, or of the usual score."""
-    if not isinstance(source, LawRuns) or task.law.kind not in _ALIKE:
-        return {}
-    usual = "neg_mean_squared_error" if task.settings.regression else "accuracy"
-    allowed = [usual, *(score.standard for score in scores if score.rank is not None)]
-    if task.law.kind == "class counts":
-        allowed.append("balanced_accuracy")
-    asked = [score.standard for score in scores if score.standard in allowed]
-    found = {}
-    for name in asked if len(asked) == len(scores) else [usual, *asked]:
-        other = replace(task, scoring=Scoring.parse(name, regression=task.settings.regression))
-        question = other.question()
-        try:
-            solver = solver_for(question)
-        except UnsupportedError:
-            continue
-        too_long = solver.seconds / thread_count(task.options.n_jobs) > _SECONDS
-        # Weighted votes are known within an interval, which may be wide.
-        if not too_long and question.vote != "weighted":
-            task.neighbors.expect()
-            [answer] = solve(task.neighbors, question)
-            found[name] = (float(answer.scores[0]), float(answer.error_bound[0]))
-    return found
+def _why(found: Replayed, score: Score) -> str:
+    """The first error, if there was one."""
+    errors = [one.error for one in found.failed if one.score == score.name and one.error]
+    return f": {type(errors[0]).__name__}: {errors[0]}" if errors else ""
 
 
-def _controls(
-    scores: list[Score], known: dict[str, tuple[float, float]], task: Task
-) -> list[Score]:
-    """The scores with an exact mean that were not asked for."""
-    there = {score.standard for score in scores}
-    return [read_score(name, task.samples.classes) for name in known if name not in there]
+def _with_controls(task: Task, scores: list[Score]) -> tuple[list[Score], list[Exact | None]]:
+    """The scores, then one that sharpens them if that is needed, and the exact means of all."""
+    known = exact_means(task, scores)
+    more = control_of(task, scores, known)
+    exact = exact_means(task, more)
+    return (scores, known) if None in exact else (scores + more, known + exact)
 
 
 def _stored(plan: Plan) -> NeighborOrder:

@@ -1,7 +1,8 @@
-"""Scores of `evaluate` that `replay` is asked for: recall@R is replayed, others are pointed to.
+"""Scores of `evaluate` that `replay` is asked for: those of votes are called, recall@R is compiled.
 
 A replay walks along each row until k training neighbours are met, k the same for all scores. So
-recall@R brings its own number of neighbours, or goes together with scores of as many votes.
+recall@R brings its own number of neighbours, or goes together with scores of as many votes. Other
+scores of retrieval look at whole galleries, and are not replayed.
 """
 
 from __future__ import annotations
@@ -9,13 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import get_scorer_names
 
-from allsplits.exceptions import InvalidInputError
-from allsplits.model_selection._measures import CostMatrix, LogLoss
+from allsplits.exact import laws_of
+from allsplits.exceptions import InvalidInputError, UnsupportedError
+from allsplits.model_selection._measures import CostMatrix, LogLoss, TopK
 from allsplits.model_selection._scoring import Scoring
+from allsplits.model_selection._task import Task
 from allsplits.replays.scores import Score, reached
+from allsplits.replays.vote_scores import brier, cost, recall_of, smoothed_log_loss, top
+from allsplits.splits import EpisodeLaw
 
 
 def read_ranked(scoring: Any, *, regression: bool) -> Any:
@@ -28,7 +34,8 @@ def read_ranked(scoring: Any, *, regression: bool) -> Any:
 
 
 def _read_one(scoring: Any, *, regression: bool) -> Any:
-    ours = isinstance(scoring, (LogLoss, CostMatrix))
+    """A Score of ranks, a Scoring of votes, or what scikit-learn knows, as it is."""
+    ours = isinstance(scoring, (LogLoss, CostMatrix)) or scoring == "neg_brier_score"
     if not ours and (not isinstance(scoring, str) or scoring in get_scorer_names()):
         return scoring
     try:
@@ -38,13 +45,52 @@ def _read_one(scoring: Any, *, regression: bool) -> Any:
             # Not known here either: read_scores says what is.
             return scoring
         raise
-    if found.rank is None:
-        raise InvalidInputError(
-            f"scoring={found.name!r} is not replayed: evaluate(...) has its exact average over all "
-            "splits. replay takes scikit-learn's names, scorers, functions of (y_true, y_pred) and "
-            "'recall@R'"
+    if found.retrieval is not None:
+        raise UnsupportedError(
+            f"scoring={found.name!r} is not replayed, whatever cv is: of the scores of retrieval "
+            f"only 'recall@R' is. Its exact average is known where cv is {laws_of('retrieval')}"
         )
-    return reached(found.name, found.rank)
+    if found.name == "neg_log_loss":
+        return found.name
+    return found if found.rank is None else reached(found.name, found.rank)
+
+
+def read_votes(scoring: Any, task: Task) -> Any:
+    """What was asked for, with the scores of votes made for these classes."""
+    if isinstance(scoring, Mapping):
+        return {name: read_votes(one, task) for name, one in scoring.items()}
+    if isinstance(scoring, list):
+        return [read_votes(one, task) for one in scoring]
+    if not isinstance(scoring, Scoring):
+        return scoring
+    fitted = scoring.fitted(task.classes)
+    return Score(fitted.name, scorer=_scorer(fitted, task), standard=fitted.name, same=fitted)
+
+
+def _scorer(scoring: Scoring, task: Task) -> Any:
+    """What is called with the votes of one split."""
+    measure, law = scoring.measure, task.law
+    episodes = isinstance(law, EpisodeLaw)
+    n_classes = law.n_way if isinstance(law, EpisodeLaw) else len(np.asarray(task.classes))
+    if isinstance(measure, LogLoss) and measure.smoothing is not None:
+        if task.settings.weights is not None:
+            raise UnsupportedError(
+                f"scoring={scoring.name!r} needs equal votes, weights='uniform': what is added to "
+                "votes has no scale where they weigh what distances say; 'neg_log_loss' adds none"
+            )
+        return smoothed_log_loss(measure.smoothing, n_classes)
+    if isinstance(measure, TopK):
+        if measure.k >= n_classes:
+            raise InvalidInputError(
+                f"scoring={scoring.name!r} needs more than {measure.k} classes in an episode; got "
+                f"n_way={n_classes}, so the score is always 1"
+            )
+        return top(measure.k, share=task.options.share, tested_only=episodes)
+    if isinstance(measure, CostMatrix):
+        return cost(measure.costs)
+    if scoring.code is not None:
+        return recall_of(scoring.code)
+    return brier(n_classes)
 
 
 def with_as_many(estimator: Any, scoring: Any) -> Any:
@@ -57,6 +103,11 @@ def with_as_many(estimator: Any, scoring: Any) -> Any:
     wanted = ranks - {None}
     if not wanted:
         return estimator
+    if not hasattr(estimator, "n_neighbors"):
+        raise InvalidInputError(
+            f"scoring='recall@{min(wanted)}' looks at neighbours, of which a "  # type: ignore[type-var]
+            f"{type(estimator).__name__} has none: pass a KNeighborsClassifier"
+        )
     if len(ranks) == 1:
         return clone(estimator).set_params(n_neighbors=wanted.pop(), weights="uniform")
     k, weights = estimator.n_neighbors, estimator.weights

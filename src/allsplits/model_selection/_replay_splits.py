@@ -51,6 +51,14 @@ def read_runs(cv: Any, data: Data, n_splits: int) -> GivenRuns | SplitterRuns | 
     return GivenRuns(_read_splits(cv, data))
 
 
+def in_words(cv: Any, runs: GivenRuns | SplitterRuns) -> str:
+    """Which splits: their number, and whose they are if they are a splitter's."""
+    whose = f" of {type(cv).__name__}" if callable(getattr(cv, "split", None)) else ""
+    if runs.n_runs is None:
+        return f"random splits{whose}"
+    return f"{runs.n_runs:,} given split{'s' if runs.n_runs > 1 else ''}{whose}"
+
+
 def _not_a_cv(cv: Any) -> InvalidTypeError:
     return InvalidTypeError(
         "cv must be None, a number of folds, a law, a splitter with a method split, or splits as "

@@ -81,10 +81,17 @@ class Desk:
     vote: ReplayVote
     n_threads: int
 
+    #: Whether runs can be answered without Python in between.
+    compiled = True
+
     @classmethod
     def prepared(cls, plan: Plan, order: NeighborOrder, n_threads: int) -> Desk:
         """For the runs of a plan."""
         return cls(plan, rows_of(order, plan.question), vote_of(plan.question), n_threads)
+
+    def new_place(self) -> Place:
+        """The work space of one more thread."""
+        return Place(self)
 
     def runs_within(self, seconds: float) -> int:
         """Runs that take about so long in compiled code, at least one."""
@@ -122,7 +129,7 @@ class Batch:
 
     def score(self, desk: Desk) -> None:
         """Score all runs of the batch, in threads."""
-        if self._is_compiled(desk.vote):
+        if desk.compiled and self._is_compiled(desk.vote):
             some = partial(self._score_together, desk)
             smallest = desk.runs_within(_RANGE_SECONDS)
             map_row_ranges(some, self.size, desk.n_threads, smallest=smallest)
@@ -144,7 +151,7 @@ class Batch:
         return self.plan.source.drawing is not None and not called and not sorts
 
     def _score_together(self, desk: Desk, start: int, stop: int) -> None:
-        place, drawing = _Place(desk), self.plan.source.drawing
+        place, drawing = desk.new_place(), self.plan.source.drawing
         step = desk.runs_within(_CALL_SECONDS)
         while start < stop:
             end = min(start + step, stop)
@@ -154,11 +161,11 @@ class Batch:
                 start += 1
 
     def _score_in_turn(self, desk: Desk, start: int, stop: int) -> None:
-        place = _Place(desk)
+        place = desk.new_place()
         for number in range(start, stop):
             self._score_run(place, number)
 
-    def _score_run(self, place: _Place, number: int) -> None:
+    def _score_run(self, place: Place, number: int) -> None:
         plan, scored, room, fold = self.plan, self.scored, place.room, 0
         room.work.state[0] = scored.states[number]
         for _ in plan.source.masks(self.first + number, room.work.state, room.dealt):
@@ -219,7 +226,7 @@ def split_in_words(failed: Failed, source: Source) -> str:
     return f"{failed.fold} of run {failed.run}"
 
 
-class _Place:
+class Place:
     """The work space of one thread."""
 
     def __init__(self, desk: Desk) -> None:

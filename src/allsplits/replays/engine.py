@@ -64,12 +64,19 @@ def replay_runs(
     n_runs: int,
     enough: Callable[[list[Floats]], bool] | None = None,
 ) -> Replayed:
-    """Score so many runs, or until they are enough; Ctrl-C keeps those that are scored."""
+    """Score so many runs, or until they are enough, from stored rows."""
     n_threads = thread_count(plan.question.options.n_jobs)
     seconds = sampling_seconds(plan.question, n_runs)
     warn_if_long(0.0, seconds, n_threads, order.depth, "a smaller n_splits, or until=...")
     _check_room(plan.question, n_threads)
-    desk, totals = Desk.prepared(plan, order, n_threads), np.zeros(2, dtype=np.int64)
+    return runs_at(Desk.prepared(plan, order, n_threads), n_runs, enough)
+
+
+def runs_at(
+    desk: Desk, n_runs: int, enough: Callable[[list[Floats]], bool] | None = None
+) -> Replayed:
+    """The same with a desk that is prepared; Ctrl-C keeps the runs that are scored."""
+    plan, totals = desk.plan, np.zeros(2, dtype=np.int64)
     kept: list[Floats] = []
     failed: list[Failed] = []
     first, size, look, stopped = 0, BATCH, BATCH, False

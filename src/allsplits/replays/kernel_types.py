@@ -252,3 +252,62 @@ class Scored(NamedTuple):
     reached: Floats
     totals: Ints
     done: NDArray[np.bool_]
+
+
+class MeansRule(NamedTuple):
+    """How the nearest class mean is found.
+
+    Attributes
+    ----------
+    points, labels : ndarray
+        The samples, and their classes.
+    manhattan : bool
+        Sums of differences, and medians for means; else squares, and means.
+    average : bool
+        Whether one of equally distant means is drawn; else the first class has it.
+    tolerance : float
+        Relative difference of keys that are equal.
+    """
+
+    points: Floats
+    labels: NDArray[np.int32]
+    manhattan: bool
+    average: bool
+    tolerance: float
+
+
+class MeansRoom(NamedTuple):
+    """Where one thread writes the means of classes: only those that train have a column.
+
+    Attributes
+    ----------
+    sizes, columns : arrays of shape (n_classes,)
+        Training samples of each class, and its column.
+    classes : array of shape (n_classes,)
+        The class of each column.
+    centres : array of shape (n_features, n_classes)
+        The mean of each column.
+    keys : array of shape (n_classes,)
+        Distances of one sample.
+    values : array of shape (n_samples,)
+        One coordinate of the training samples, column by column.
+    ends : array of shape (n_classes,)
+        Where those of a column end.
+    """
+
+    sizes: Ints
+    columns: Ints
+    classes: Ints
+    centres: Floats
+    keys: Floats
+    values: Floats
+    ends: Ints
+
+    @classmethod
+    def room_for(cls, n: int, n_features: int, n_classes: int) -> "MeansRoom":
+        """Room for the means of classes."""
+        numbers = [np.zeros(n_classes, dtype=np.int64) for _ in range(4)]
+        return cls(
+            numbers[0], numbers[1], numbers[2], np.zeros((n_features, n_classes)),
+            np.zeros(n_classes), np.zeros(n), numbers[3],
+        )  # fmt: skip

@@ -82,6 +82,11 @@ class Replay:
         Share of the predictions for which equally distant neighbours were drawn.
     n_failed : int
         Splits that could not be scored.
+    class_means : bool
+        Whether the class of the nearest mean is given, not that of neighbours.
+    n_lacking : int
+        Splits that lack a class in training or in test, for scores of the shares of classes: a
+        class that does not train has no votes, one that is not tested has no part in the score.
     """
 
     scoring: str
@@ -98,6 +103,8 @@ class Replay:
     until: float | None = None
     tied_share: float = 0.0
     n_failed: int = 0
+    class_means: bool = False
+    n_lacking: int = 0
 
     @property
     def n_runs(self) -> int:
@@ -129,6 +136,8 @@ class Replay:
     def sampled_mean(self) -> Sampled:
         """The plain mean over these runs; its standard error is 0 if there are no others."""
         known = self._known
+        if not len(known):
+            return Sampled(float("nan"), float("nan"))
         if not self.sampled and not self.stopped:
             return Sampled(float(known.mean()), 0.0)
         return Sampled(float(known.mean()), error_of_mean(known))
@@ -253,13 +262,16 @@ class Replay:
         notes = [f"Replay({self.scoring}={how} from {self._runs_in_words}", f"std {spread}"]
         if self.n_failed:
             notes.append(f"{self.n_failed:,} splits FAILED")
+        if self.n_lacking:
+            notes.append(f"{self.n_lacking:,} splits lack a class")
         if self.tied_share:
             notes.append(f"ties drawn in {self.tied_share:.1%} of the predictions")
         if self.stopped:
             notes.append("STOPPED by Ctrl-C")
         elif not self.reached:
             notes.append(f"until={self.until:g} NOT reached")
-        return f"{'; '.join(notes)}; n_neighbors={self.n_neighbors}, {self.cv})"
+        model = "nearest class mean" if self.class_means else f"n_neighbors={self.n_neighbors}"
+        return f"{'; '.join(notes)}; {model}, {self.cv})"
 
 
 def error_of_mean(values: Floats) -> float:
@@ -273,9 +285,12 @@ def _controlled(runs: Floats, control: Floats, mean: float, plain: Sampled) -> S
     The slope is fitted to the runs themselves: what that adds is of the order of one over their
     number, and the residuals count two degrees of freedom less.
     """
-    n, away = len(runs), control - control.mean()
+    n = len(runs)
+    if n < _FEWEST_FOR_CONTROL or (runs == runs[0]).all():
+        return plain
+    away = control - control.mean()
     square = float(away @ away)
-    if n < _FEWEST_FOR_CONTROL or square <= 1e-20 * n:
+    if square <= 1e-20 * n:
         return plain
     slope = float(away @ runs) / square
     rest = runs - slope * control

@@ -44,6 +44,8 @@ class Score:
         What scikit-learn (or `evaluate`) calls it, if it is known by name.
     rank : int or None
         How many neighbours it looks at, if not as many as vote.
+    same : object
+        The score of `evaluate` that is the same on every split, if it is not known by name.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Score:
     scorer: Callable[[Any, Any, Any], Any] | None = None
     standard: str = ""
     rank: int | None = None
+    same: Any = None
 
 
 class KnownClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -157,12 +160,15 @@ def _matthews(sums: Sums) -> Floats:
 
 
 def _area(sums: Sums, *, by_size: bool) -> Floats:
+    """The mean over the classes that have a curve: some tested samples are theirs, others not."""
     areas = sums["areas"]
     if areas.shape[-1] == 2:
         return areas[..., 1]
-    own = _parts(sums)[2] if by_size else np.ones(areas.shape)
-    mean: Floats = (areas * own).sum(axis=-1) / own.sum(axis=-1)
-    return mean
+    there = ~np.isnan(areas)
+    own = np.where(there, _parts(sums)[2] if by_size else 1.0, 0.0)
+    total = own.sum(axis=-1)
+    mean = _ratio((np.where(there, areas, 0.0) * own).sum(axis=-1), total)
+    return np.where(total > 0, mean, np.nan)
 
 
 def _explained(sums: Sums, *, centred: bool) -> Floats:
@@ -221,6 +227,13 @@ def read_scores(scoring: Any, classes: NDArray[Any] | None) -> list[Score]:
         named = dict(scoring)
     elif isinstance(scoring, (list, tuple, set)):
         named = {_name(one): one for one in scoring}
+        if len(named) < len(scoring):
+            names = [_name(one) for one in scoring]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InvalidInputError(
+                f"scoring must hold each score once; got {shown(twice)} several times: a dict "
+                "{name: score} gives names of your own"
+            )
     else:
         return [read_score(scoring, classes)]
     if not named:

@@ -66,7 +66,8 @@ def refuse_tops(question: Question) -> None:
         raise UnsupportedError(
             "top_K_accuracy is not supported with Episodes, where classes that are not in the "
             "episode would tie with those that have no votes: recall@R looks at the R nearest; "
-            "ClassCounts takes any score when all classes are in every episode"
+            "ClassCounts takes any score when all classes are in every episode; replay(...) takes "
+            "any score, and ranks the classes of each drawn episode"
         )
 
 
