@@ -6,13 +6,23 @@ distributions. Tied items come at random times λ in [0, 1] (see `ties`): before
 tied members has Binomial(γ, λ) of them, so the product is integrated over the time of the item.
 
 Cases are computed side by side, in LANES: relevant items without ties, or times of tied ones. The
-nodes of a small tie group have lanes of their own, in which classes outside the group are alike.
+nodes of a small tie group have lanes of their own, and powers of their times in tables.
 """
 
 import numpy as np
 from numba import njit
 
 from allsplits.exact._kernels import group_end
+from allsplits.exact._kernels_eight import (
+    LANES,
+    eight_times,
+    largest,
+    load,
+    multiply_eight,
+    plus,
+    store,
+    times,
+)
 from allsplits.exact._kernels_ties import (
     binomial_window,
     choose_rule,
@@ -25,9 +35,6 @@ from allsplits.exact._kernels_ties import (
 from allsplits.exact.kernel_types import TimeRule
 from allsplits.exact.laws.class_counts._kernels_rows import choose_tables
 from allsplits.exact.retrieval.kernel_types import Lanes, WalkWork
-
-#: Cases that are computed side by side.
-LANES = 8
 
 
 @njit(nogil=True, cache=True, error_model="numpy", inline="always")
@@ -42,7 +49,6 @@ def _work(n_classes, size):
             np.empty(LANES),
             np.empty((size + 1, LANES)),
             np.empty((size + 1, LANES)),
-            np.empty(size + 1),
         ),
     )
 
@@ -94,50 +100,16 @@ def _fill_row(tables, first_line, lanes, d, low, top):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _multiply(poly, degree, row, top, limit):
-    """Multiply poly by Σ_{b ≤ top} row[b] z^b in place, up to degree `limit`.
-
-    The sums of the eight lanes are named one by one, so that they stay in registers: twice as fast
-    as `multiply` for any number of lanes.
-    """
-    new_degree = min(degree + top, limit)
-    for e in range(new_degree, -1, -1):
-        s0, s1, s2, s3, s4, s5, s6, s7 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for b in range(max(0, e - degree), min(e, top) + 1):
-            c = e - b
-            s0 += row[b, 0] * poly[c, 0]
-            s1 += row[b, 1] * poly[c, 1]
-            s2 += row[b, 2] * poly[c, 2]
-            s3 += row[b, 3] * poly[c, 3]
-            s4 += row[b, 4] * poly[c, 4]
-            s5 += row[b, 5] * poly[c, 5]
-            s6 += row[b, 6] * poly[c, 6]
-            s7 += row[b, 7] * poly[c, 7]
-        poly[e, 0], poly[e, 1], poly[e, 2], poly[e, 3] = s0, s1, s2, s3
-        poly[e, 4], poly[e, 5], poly[e, 6], poly[e, 7] = s4, s5, s6, s7
-    return new_degree
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _is_faint(values, faint):
-    heaviest = 0.0
-    for x in range(LANES):
-        heaviest = max(heaviest, values[x])
-    return heaviest < faint
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
 def _trim(poly, degree, faint):
     """Leave out the faint ends of a product; returns how many at the start, and the new degree."""
-    while degree > 0 and _is_faint(poly[degree], faint):
+    while degree > 0 and largest(load(poly, degree)) < faint:
         degree -= 1
     first = np.int64(0)
-    while first < degree and _is_faint(poly[first], faint):
+    while first < degree and largest(load(poly, first)) < faint:
         first += 1
     if first > 0:
         for e in range(first, degree + 1):
-            for x in range(LANES):
-                poly[e - first, x] = poly[e, x]
+            store(poly, e - first, load(poly, e))
     return first, degree - first
 
 
@@ -171,67 +143,41 @@ def _add_lanes(present, reading, tables, work, out):
         limit = size - 1 - base
         top = min(high - low, limit)
         _fill_row(tables, first_line, lanes, d, low, top)
-        degree = _multiply(poly, min(degree, limit), lanes.row, top, limit)
+        degree = multiply_eight(poly, min(degree, limit), lanes.row, top, limit)
         first, degree = _trim(poly, degree, faint)
         base += first
     return _count(base, degree, lanes.weights, 1.0, lanes, reading.over, out)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _alike(present, walk, reading, tables, table_ids, alike):
-    """(base, degree) of the product of the classes that are not in the tie group, in `alike`."""
-    base, degree, size = np.int64(0), np.int64(0), reading.size
-    alike[0] = 1.0
-    for d in present:
-        if walk.group[d] > 0:
-            continue
-        line = tables.starts[table_ids[d]] + walk.counts[d]
-        start, top = tables.offsets[line], tables.offsets[line + 1] - tables.offsets[line] - 1
-        base += tables.lows[line]
-        if base >= size:
-            return base, degree
-        limit = size - 1 - base
-        top, degree = min(top, limit), min(degree, limit)
-        new_degree = min(degree + top, limit)
-        for e in range(new_degree, -1, -1):
-            total = 0.0
-            for b in range(max(0, e - degree), min(e, top) + 1):
-                total += tables.values[start + b] * alike[e - b]
-            alike[e] = total
-        degree = new_degree
-        while degree > 0 and alike[degree] < reading.faint:
-            degree -= 1
-    return base, degree
+def _fill_small(tables, line, tied, small, first, low, top, row):
+    """row[b - low]: numbers of a class before the nodes, for b up to low + top.
 
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _fill_small(tables, line, tied, shares, low, top, row):
-    """row[b - low]: numbers of a class before the nodes, for b up to low + top."""
+    `first` is where the powers of these nodes begin.
+    """
     for b in range(top + 1):
-        for x in range(LANES):
-            row[b, x] = 0.0
+        store(row, b, eight_times(0.0))
     for c in range(tied + 1):
         start = tables.offsets[line + c]
         shift = tables.lows[line + c] - low - start
+        chosen = times(load(small.before, first + c), load(small.after, first + tied - c))
+        share = times(eight_times(small.ways[tied, c]), chosen)
         for e in range(start, min(tables.offsets[line + c + 1], top + 1 - shift)):
-            value = tables.values[e]
-            for x in range(LANES):
-                row[e + shift, x] += value * shares[c, x]
+            part = times(eight_times(tables.values[e]), share)
+            store(row, e + shift, plus(load(row, e + shift), part))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _add_small_group(own, rule, present, members, reading, tables, work, out):
+def _add_small_group(own, rule, present, reading, tables, work, out):
     """Add a small tie group to `out`, with one of the small rules; returns as `_add_lanes`."""
     walk, lanes, small = work.walk, work.lanes, reading.small_groups
     size, row, poly = reading.size, lanes.row, lanes.poly
-    start, start_degree = _alike(present, walk, reading, tables, work.table_ids, lanes.alike)
     goes_on = False
     for chunk in range(-(-reading.tie_rules.sizes[rule] // LANES)):
-        base, degree = start, start_degree
-        for e in range(min(degree, size - 1 - base) + 1):
-            for x in range(LANES):
-                poly[e, x] = lanes.alike[e]
-        for d in members:
+        powers = (rule * small.before.shape[1] + chunk) * small.before.shape[2]
+        base, degree = np.int64(0), np.int64(0)
+        store(poly, 0, eight_times(1.0))
+        for d in present:
             tied = walk.group[d] - (1 if d == own else 0)
             line = tables.starts[work.table_ids[d]] + walk.counts[d]
             low, last = tables.lows[line], line + tied
@@ -241,8 +187,8 @@ def _add_small_group(own, rule, present, members, reading, tables, work, out):
                 break
             limit = size - 1 - base
             top = min(high - low, limit)
-            _fill_small(tables, line, tied, small.shares[rule, chunk, tied], low, top, row)
-            degree = _multiply(poly, min(degree, limit), row, top, limit)
+            _fill_small(tables, line, tied, small, powers, low, top, row)
+            degree = multiply_eight(poly, min(degree, limit), row, top, limit)
             first, degree = _trim(poly, degree, reading.faint)
             base += first
         else:
@@ -255,16 +201,16 @@ def _add_small_group(own, rule, present, members, reading, tables, work, out):
 def _choose(own, members, reading, tables, work):
     """(how to integrate over the times of a tie group, whether it is small)."""
     group, rules, small = work.walk.group, reading.tie_rules, reading.small_groups
-    expected, most, largest = 0.0, np.int64(0), np.int64(0)
+    expected, most, most_tied = 0.0, np.int64(0), np.int64(0)
     for d in members:
         t = work.table_ids[d]
-        expected += group[d] * (tables.drawn[t, 0] / tables.pools[t])
+        expected += group[d] * tables.shares[t]
         most += min(group[d], tables.drawn[t, 0])
-        largest = max(largest, group[d])
+        most_tied = max(most_tied, group[d])
     for rule in range(len(small.limits)):
         # All of it is a polynomial of degree most - 1, or more are too unlikely to matter.
         if 2 * rules.sizes[rule] >= most or small.limits[rule] >= expected:
-            fits = largest < small.shares.shape[2]
+            fits = most_tied < len(small.ways)
             return TimeRule(rule, np.int64(1), 1.0, rules.sizes[rule]), fits
     return choose_rule(rules, members, group, work.table_ids, tables.pools, tables.drawn), False
 
@@ -310,9 +256,7 @@ def _walk_row(labels, tied, own, reading, tables, work, out):
             present = walk.present[:n_present]
             chosen, is_small = _choose(own, members, reading, tables, work)
             if is_small and end > position + 1:
-                goes_on = _add_small_group(
-                    own, chosen.number, present, members, reading, tables, work, out
-                )
+                goes_on = _add_small_group(own, chosen.number, present, reading, tables, work, out)
                 chosen = TimeRule(chosen.number, chosen.panels, chosen.window, np.int64(0))
                 if not goes_on:
                     break

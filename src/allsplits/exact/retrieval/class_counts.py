@@ -20,6 +20,7 @@ from allsplits.exact.laws.class_counts.vote import needed_depth
 from allsplits.exact.laws.class_counts.weights import float_weights
 from allsplits.exact.question import Question, class_weights, neighbor_labels, own_rows
 from allsplits.exact.retrieval._kernels_positions import add_positions
+from allsplits.exact.retrieval._kernels_whole import add_whole
 from allsplits.exact.retrieval.kernel_types import PLAIN, CountTables, Queries, Reading
 from allsplits.exact.retrieval.scores import RetrievalScore
 from allsplits.exact.retrieval.tables import (
@@ -55,6 +56,8 @@ class _Component(NamedTuple):
     shares, relevant : arrays of shape (kinds, classes)
         For queries of each kind and class: how likely a relevant item is in the gallery, and how
         many are.
+    is_whole : bool
+        Whether every candidate is in the gallery.
     """
 
     keys: list[TableKey]
@@ -62,6 +65,7 @@ class _Component(NamedTuple):
     own_table_of: Integers
     shares: Floats
     relevant: Integers
+    is_whole: bool
 
 
 class CountedGalleries:
@@ -101,7 +105,8 @@ class CountedGalleries:
                 counting = self.score.counting
                 own_table_of[at] = place(int(own[at]), int(relevant[at]), counting, 1)
         shares = relevant / np.maximum(own, 1)
-        return _Component(list(places), table_of, own_table_of, shares, relevant)
+        is_whole = bool((trains >= others).all() and (relevant == own).all())
+        return _Component(list(places), table_of, own_table_of, shares, relevant, is_whole)
 
     def values(self, order: NeighborOrder, n_threads: int, weights: Floats) -> Floats:
         """Σ over components of weights[component, sample] · score, shape (rows, columns)."""
@@ -109,15 +114,26 @@ class CountedGalleries:
         labels = neighbor_labels(order, question.codes)
         rows = Rows(order.indptr, labels, order.tied, question.codes[sample])
         kinds = query_kinds(question)[sample]
+        if self.is_whole:
+            expected = self._whole(rows, n_threads)
+            found = self._scores(expected, self.components[0].relevant[kinds, rows.own])
+            return found * weights[0, sample][:, None]
         place: slice | NDArray[np.intp] = slice(None)
         if question.options.average:
             rows, chosen, place = distinct_rows(rows, kinds)
             kinds = kinds[chosen]
         total = np.zeros((order.n_samples, len(self.ks)))
         for p, tables in enumerate(self._tables(int(np.diff(rows.indptr).max(initial=0)))):
-            found = self._scores(rows, kinds, self.components[p], tables, order, n_threads)
+            component = self.components[p]
+            expected = self._expected(rows, kinds, component, tables, order, n_threads)
+            found = self._scores(expected, component.relevant[kinds, rows.own])
             total += found[place] * weights[p, sample][:, None]
         return total
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether there is one gallery, of all candidates."""
+        return len(self.components) == 1 and self.components[0].is_whole
 
     def _tables(self, longest: int) -> list[CountTables]:
         made = self._made
@@ -128,11 +144,22 @@ class CountedGalleries:
             made = self._made = (longest, found)
         return made[1]
 
-    def _scores(
+    def _whole(self, rows: Rows, n_threads: int) -> Floats:
+        """What is expected at the positions of the gallery of all candidates."""
+        expected = np.zeros((len(rows.own), self.size))
+        average, counting = self.question.options.average, self.score.counting
+
+        def run(start: int, stop: int) -> None:
+            add_whole(rows, start, stop, average, counting, expected)
+
+        map_row_ranges(run, len(rows.own), n_threads)
+        return expected
+
+    def _expected(
         self, rows: Rows, kinds: NDArray[np.int32], component: _Component, tables: CountTables,
         order: NeighborOrder, n_threads: int,
     ) -> Floats:  # fmt: skip
-        """Scores of the rows in one component."""
+        """What is expected at the positions of the galleries of one component."""
         average = self.question.options.average
         has_ties = average and bool(rows.tied.any())
         heads = np.append(np.flatnonzero(~rows.tied), len(rows.tied))
@@ -150,8 +177,11 @@ class CountedGalleries:
             map_timed_rows(run, len(rows.own), n_threads, scale=scale, cheaper=_CHEAPER, smallest=4)
         else:
             map_row_ranges(run, len(rows.own), n_threads)
-        relevant = component.relevant[kinds, rows.own]
-        out = np.zeros((len(rows.own), len(self.ks)))
+        return expected
+
+    def _scores(self, expected: Floats, relevant: Integers) -> Floats:
+        """Scores of the rows, from what is expected at the positions."""
+        out = np.zeros((len(relevant), len(self.ks)))
         for m in np.unique(relevant[relevant > 0]).tolist():
             at = relevant == m
             out[at] = expected[at] @ self.score.weights(m, self.ks, self.size)
@@ -161,6 +191,8 @@ class CountedGalleries:
     def seconds(self) -> float:
         """What the walks of all rows take on one core, without ties."""
         question = self.question
+        if self.is_whole:
+            return 1e-9 * question.n_questions * self.depth
         cases = float(np.sum(question.class_sizes * question.question_sizes))
         cases *= min(1.0, 2 * self.depth / question.n_samples)
         seconds = 0.0

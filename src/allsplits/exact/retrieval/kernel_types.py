@@ -24,6 +24,8 @@ class CountTables(NamedTuple):
     ----------
     pools, drawn : arrays of shape (tables,) and (tables, 1)
         Candidates of the class, and how many are in the gallery.
+    shares : array of shape (tables,)
+        drawn / pools.
     starts : array of shape (tables,)
         The first line of each table.
     offsets, lows : arrays of shape (lines + 1,) and (lines,)
@@ -32,6 +34,7 @@ class CountTables(NamedTuple):
 
     pools: Integers
     drawn: Integers
+    shares: Floats
     starts: Integers
     offsets: Integers
     lows: Integers
@@ -59,22 +62,27 @@ class Queries(NamedTuple):
 
 
 class SmallGroups(NamedTuple):
-    """What small tie groups have in common: how many members come before the nodes of a rule.
+    """What small tie groups have in common: the nodes of small rules, and powers of their times.
+
+    c of `tied` members come before the time λ with chance ways[tied, c] λ^c (1-λ)^(tied-c).
 
     Attributes
     ----------
     limits : array of shape (rules,)
         A rule serves tie groups of which no more gallery items are expected.
-    times, weights : arrays of shape (rules, chunks, lanes)
-        The nodes of each rule, in lanes; those left over have no weight.
-    shares : array of shape (rules, chunks, members, members, lanes)
-        [tied, c]: how likely c of `tied` members come before a node.
+    weights : array of shape (rules, chunks, lanes)
+        Of the nodes of each rule, in lanes; those left over have no weight.
+    before, after : arrays of shape (rules, chunks, members + 1, lanes)
+        λ^c and (1-λ)^c.
+    ways : array of shape (members + 1, members + 1)
+        Binomial coefficients.
     """
 
     limits: Floats
-    times: Floats
     weights: Floats
-    shares: Floats
+    before: Floats
+    after: Floats
+    ways: Floats
 
 
 class Reading(NamedTuple):
@@ -113,8 +121,6 @@ class Lanes(NamedTuple):
         The time of the item in its tie group, and what the case counts.
     row, poly : array of shape (positions, lanes)
         How many items of one class are in the gallery before the item, and of all of them.
-    alike : array of shape (positions,)
-        The same of classes that are alike in all lanes.
     """
 
     counts: Integers
@@ -123,7 +129,6 @@ class Lanes(NamedTuple):
     weights: Floats
     row: Floats
     poly: Floats
-    alike: Floats
 
 
 class WalkWork(NamedTuple):

@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import comb, logsumexp, roots_legendre
-from scipy.stats import binom
 
+from allsplits.exact._kernels_eight import LANES
 from allsplits.exact.kernel_types import TieRules
 from allsplits.exact.retrieval._kernels_lines import fill_lines
-from allsplits.exact.retrieval._kernels_positions import LANES
 from allsplits.exact.retrieval.kernel_types import CountTables, Floats, Integers, SmallGroups
 from allsplits.exact.ties import tie_rules
 
@@ -22,7 +21,7 @@ UNLIKELY = 2.0**-56
 #: More positions than this have rules of their own.
 MANY_POSITIONS = 100
 #: Rules of up to so many nodes, and up to so many tied members of a class, have tables.
-_SMALL_RULE, _SMALL_CLASS = 16, 16
+_SMALL_RULE, _SMALL_CLASS = 16, 64
 
 
 class TableKey(NamedTuple):
@@ -56,10 +55,9 @@ def make_tables(keys: list[TableKey], size: int, longest: int) -> CountTables:
         offsets[start : start + height + 1] += used
         used += len(values)
         parts.append(values)
-    return CountTables(
-        np.array([key.pool for key in keys]), np.array([[key.drawn] for key in keys]), starts,
-        offsets, lows, np.concatenate(parts),
-    )  # fmt: skip
+    pools, drawn = (np.array([getattr(key, name) for key in keys]) for name in ("pool", "drawn"))
+    shares = drawn / np.maximum(pools, 1)
+    return CountTables(pools, drawn[:, None], shares, starts, offsets, lows, np.concatenate(parts))
 
 
 def _lines(key: TableKey, size: int, offsets: Integers, lows: Integers) -> Floats:
@@ -119,23 +117,26 @@ def _precise_rule(n: int) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=1)
 def small_groups() -> SmallGroups:
-    """Nodes of small rules, the first of all `rules_for`, and members before them."""
+    """Nodes of small rules, the first of all `rules_for`, and powers of their times."""
     rules = tie_rules(1)
     limits = np.array([_most_expected(int(n)) for n in rules.sizes[:_SMALL_RULE]])
     n_chunks = -(-_SMALL_RULE // LANES)
-    times = np.full((_SMALL_RULE, n_chunks * LANES), 0.5)
-    weights = np.zeros_like(times)
-    for rule in range(_SMALL_RULE):
-        nodes = slice(rules.starts[rule], rules.starts[rule] + rules.sizes[rule])
-        times[rule, : rules.sizes[rule]] = rules.nodes[nodes]
-        weights[rule, : rules.sizes[rule]] = rules.weights[nodes]
-    shape = (_SMALL_RULE, n_chunks, LANES)
+    before, after = np.full((2, _SMALL_RULE, n_chunks * LANES), 0.5)
+    weights = np.zeros_like(before)
+    for rule, (start, n) in enumerate(zip(rules.starts, rules.sizes[:_SMALL_RULE], strict=False)):
+        nodes = rules.nodes[start : start + n]
+        # Nodes lie symmetrically, and small ones have all their digits: 1 - λ is another node.
+        before[rule, :n], after[rule, :n] = nodes, nodes[::-1]
+        weights[rule, :n] = rules.weights[start : start + n]
+    shape = (_SMALL_RULE, n_chunks, 1, LANES)
     members = np.arange(_SMALL_CLASS + 1)
-    shares = binom.pmf(
-        members[None, None, None, :, None], members[None, None, :, None, None],
-        times.reshape(shape)[:, :, None, None, :],
-    )  # fmt: skip
-    return SmallGroups(limits, times.reshape(shape), weights.reshape(shape), shares)
+    return SmallGroups(
+        limits,
+        weights.reshape(_SMALL_RULE, n_chunks, LANES),
+        before.reshape(shape) ** members[:, None],
+        after.reshape(shape) ** members[:, None],
+        comb(members[:, None], members),
+    )
 
 
 @lru_cache(maxsize=128)

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from scipy.special import roots_legendre
 from scipy.stats import binom, hypergeom, poisson
+from sklearn.model_selection import LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits import ClassCounts, FixedSize, evaluate, retrieval_curve
+from allsplits.exact._kernels_eight import LANES
 from allsplits.exact.retrieval import tables
-from allsplits.exact.retrieval._kernels_positions import LANES
 from allsplits.exact.retrieval.kernel_types import COUNTED, FIRST, PLAIN
 from allsplits.exact.retrieval.tables import TableKey, make_tables, small_groups
+from allsplits.exceptions import NothingRelevantWarning
 
 KNN = KNeighborsClassifier(1)
 
@@ -32,7 +34,7 @@ def test_relevant_items_on_both_sides_of_the_lanes(n, scoring):
 
 
 @pytest.mark.parametrize("scoring", ["map@r", "map", "mrr"])
-@pytest.mark.parametrize("n_tied", [15, 16, 17, 18, 30])
+@pytest.mark.parametrize("n_tied", [16, 30, 63, 64, 65, 66])
 def test_tied_members_on_both_sides_of_the_small_tables(n_tied, scoring):
     """A class with more tied members than the tables have takes the general way."""
     X = np.concatenate([np.zeros(n_tied), np.arange(1, 8)])[:, None]
@@ -45,6 +47,14 @@ def test_rules_on_both_sides_of_the_small_ones(drawn):
     """All samples in one place: rules of more than 8 and of more than 16 nodes."""
     y = np.repeat([0, 1], 22)
     agree(np.zeros((44, 1)), y, ClassCounts(drawn), "map@r")
+
+
+@pytest.mark.parametrize("drawn", [8, 15, 16, 25])
+def test_a_large_tie_group_among_classes_that_are_not_in_it(drawn):
+    """Powers of many members, in one chunk of nodes and in two, with classes before the group."""
+    y = np.array([0, 1, 2, 1, 2, 2, *([0] * 64), *([1] * 31), 2, 0, 2, 2, *([3] * 40)])
+    X = np.concatenate([np.arange(6), np.full(95, 7), np.arange(8, 12), np.full(40, 20.0)])
+    agree(X[:, None], y, ClassCounts({0: drawn, 1: 3, 2: 2, 3: 2}), "map@r")
 
 
 def test_many_classes_that_are_met_late():
@@ -176,6 +186,20 @@ def test_a_full_gallery_of_many_tied_samples():
     assert found == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("distance_ties", ["average", "index"])
+@pytest.mark.parametrize("scoring", ["map", "map@r", "mrr", "mrr@4", "precision@4", "r_precision"])
+def test_the_gallery_of_all_candidates(scoring, distance_ties):
+    """Cut-offs in a tie group, groups that are all relevant or not at all, a lone class."""
+    y = np.array([*np.repeat([0, 1, 2], [9, 7, 3]), 3])
+    X = np.array([0, 0, 0, 0, 1, 1, 2, 5, 6, 0, 0, 1, 1, 1, 7, 7, 2, 2, 9, 9])[:, None]
+    options = {"distance_ties": distance_ties}
+    with pytest.warns(NothingRelevantWarning):
+        agree(X, y, LeaveOneOut(), scoring, **options)
+    whole = ClassCounts({0: 9, 1: 7, 2: 3, 3: 1})
+    asked = {"X_test": X[::3] + 0.5, "y_test": y[::3]}
+    agree(X, y, whole, scoring, **options, **asked)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 24, 101, 400, 801])
 def test_nodes_near_the_ends_are_precise(n):
     nodes, weights = tables._precise_rule(n)
@@ -195,7 +219,7 @@ def test_rules_serve_what_they_say():
     rules = small_groups()
     for rule, limit in enumerate(rules.limits):
         used = rules.weights[rule].ravel() > 0
-        nodes, weights = rules.times[rule].ravel()[used], rules.weights[rule].ravel()[used]
+        nodes, weights = rules.before[rule, :, 1].ravel()[used], rules.weights[rule].ravel()[used]
         n_nodes = rule + 1
         assert len(nodes) == n_nodes
         total = 0.0
