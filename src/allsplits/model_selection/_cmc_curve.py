@@ -6,7 +6,7 @@ from typing import Any, Literal
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits.model_selection._curve import Curve
-from allsplits.model_selection._galleries import read_exclusion, read_ranks
+from allsplits.model_selection._galleries import Cameras, Excluded, read_ranks, without_cameras
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Given, Task
 from allsplits.splits import ClassCounts
@@ -19,7 +19,7 @@ def cmc_curve(
     ranks: int | Iterable[int] | None = None,
     cv: Any = ClassCounts(1),  # noqa: B008 - immutable
     groups: Any = None,
-    exclude: Literal["identity", "group"] = "identity",
+    exclude: Excluded | None = None,
     X_test: Any = None,
     y_test: Any = None,
     groups_test: Any = None,
@@ -88,5 +88,5 @@ def cmc_curve(
     estimator = KNeighborsClassifier(metric=metric, p=p, metric_params=metric_params)
     given = Given(X, y, cv, "recall@1", groups, X_test, y_test)
     task = Task.read(estimator, given, options)
-    exclusion = read_exclusion(task, cv, groups, groups_test, exclude)
-    return task.over_ranks(read_ranks(ranks, task.law.smallest_training_set), exclusion)
+    task = without_cameras(task, cv, Cameras(groups, groups_test, exclude))
+    return task.over_ranks(read_ranks(ranks, task.law.smallest_training_set))

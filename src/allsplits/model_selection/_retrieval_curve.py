@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits._validation import check_choice
 from allsplits.model_selection._curve import Curve
-from allsplits.model_selection._galleries import read_exclusion, read_ranks
+from allsplits.model_selection._galleries import Cameras, Excluded, read_ranks, without_cameras
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Given, Task
 from allsplits.splits import FixedSize
@@ -25,7 +25,7 @@ def retrieval_curve(
     ranks: int | Iterable[int] | None = None,
     cv: Any = None,
     groups: Any = None,
-    exclude: Literal["identity", "group"] = "identity",
+    exclude: Excluded | None = None,
     X_test: Any = None,
     y_test: Any = None,
     groups_test: Any = None,
@@ -98,5 +98,5 @@ def retrieval_curve(
     estimator = KNeighborsClassifier(metric=metric, p=p, metric_params=metric_params)
     given = Given(X, y, cv, scoring.replace("@k", "@1"), groups, X_test, y_test)
     task = Task.read(estimator, given, options, every_score=True)
-    exclusion = read_exclusion(task, cv, groups, groups_test, exclude)
-    return task.over_ranks(read_ranks(ranks, task.law.smallest_training_set), exclusion)
+    task = without_cameras(task, cv, Cameras(groups, groups_test, exclude))
+    return task.over_ranks(read_ranks(ranks, task.law.smallest_training_set))

@@ -5,6 +5,7 @@ holds m relevant ones in all, counts
 
     precision@k    1/k              if p ≤ k
     item_recall@k  1/m              if p ≤ k
+    recall@k       1                if p ≤ k and u = 0
     r_precision    1/m              if p ≤ m
     map            (u + 1)/p / m
     map@r          (u + 1)/p / m    if p ≤ m
@@ -30,6 +31,7 @@ Floats = NDArray[np.float64]
 _COUNTING = {
     "precision@k": PLAIN,
     "item_recall@k": PLAIN,
+    "recall@k": FIRST,
     "r_precision": PLAIN,
     "map": COUNTED,
     "map@r": COUNTED,
@@ -74,11 +76,6 @@ class RetrievalScore:
         return self.name in ("r_precision", "map@r")
 
     @property
-    def whole_relevant(self) -> bool:
-        """Whether the number of relevant items in the gallery matters."""
-        return self.name not in ("precision@k", "mrr", "mrr@k")
-
-    @property
     def rational(self) -> bool:
         """Whether its values are fractions (a logarithm is not)."""
         return not self.name.startswith("ndcg")
@@ -107,7 +104,7 @@ class RetrievalScore:
             ideal = np.cumsum(1 / np.log2(np.arange(2.0, relevant + 2)))
             last = np.minimum(ks, relevant) if self.has_cut else np.full(len(ks), relevant)
             counted /= np.log2(place + 1) * ideal[last - 1]
-        else:
+        elif family != "recall":
             counted /= relevant * (place if family == "map" else 1.0)
         return counted
 
@@ -120,6 +117,8 @@ class RetrievalScore:
             return Fraction(1, k)
         if family == "mrr":
             return Fraction(1, place)
+        if family == "recall":
+            return Fraction(1)
         return Fraction(1, relevant * (place if family == "map" else 1))
 
 
