@@ -60,6 +60,10 @@ class Exclusion:
     same_class_only: bool
     from_the_rest: bool = True
 
+    def __str__(self) -> str:
+        """What queries do not meet."""
+        return f"without items of a query's own {'class and ' * self.same_class_only}group"
+
     def apply(self, order: NeighborOrder, codes: NDArray[np.int32]) -> NeighborOrder:
         """The order without the excluded candidates."""
         rows = own_rows(order)

@@ -1,5 +1,7 @@
 """Re-identification: what a query must not meet, beside the evaluation that Market-1501 has."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold, LeaveOneOut, StratifiedKFold
@@ -106,17 +108,35 @@ def test_cameras_of_one_sample_exclude_nobody(cv, scoring):
 @pytest.mark.parametrize("cv", LAWS, ids=str)
 @pytest.mark.parametrize("ties", [False, True])
 def test_threads_and_blocks_do_not_matter(cv, ties, monkeypatch):
-    from allsplits.orders import search
-
     points = np.round(X) if ties else X
     options = {"cv": cv, "scoring": "map", "groups": CAMERA, "exclude": "group"}
     expected = evaluate(KNN, points, Y, n_jobs=1, **options)
     again = evaluate(KNN, points, Y, n_jobs=3, **options)
     np.testing.assert_array_equal(expected.sample_scores, again.sample_scores)
-    order = order_neighbors(points)
-    stored = evaluate(KNN, order, Y, **options)
+    stored = evaluate(KNN, order_neighbors(points), Y, **options)
     np.testing.assert_array_equal(expected.sample_scores, stored.sample_scores)
-    assert search is not None
+    asked = {"X_test": points[::2], "y_test": Y[::2], "groups_test": CAMERA[::2]}
+    options["cv"] = None if isinstance(cv, LeaveOneOut) else cv
+    expected = evaluate(KNN, points, Y, **asked, **options)
+    monkeypatch.setattr("allsplits.orders.reference._ENTRIES_PER_PART", 1)
+    blocks = evaluate(KNN, points, Y, **asked, **options)
+    np.testing.assert_array_equal(expected.sample_scores, blocks.sample_scores)
+
+
+@pytest.mark.parametrize("cv", [ClassCounts(3), FixedSize(20), StratifiedKFold(3)], ids=str)
+@pytest.mark.parametrize("exclude", ["identity", "group"])
+def test_rows_that_are_alike_but_for_their_camera(cv, exclude):
+    """Many copies of few points: rows are alike in all but what they may meet."""
+    rng = np.random.default_rng(3)
+    points, labels = rng.integers(0, 2, (40, 1)), np.repeat([0, 1], 20)
+    camera = rng.integers(0, 3, 40)
+    options = {"cv": cv, "scoring": ["map", "recall@3"], "groups": camera, "exclude": exclude}
+    found = evaluate(KNN, points, labels, **options)
+    exact = evaluate(KNN, points, labels, exact=True, **options)
+    for name in found.names:
+        np.testing.assert_allclose(found[name].sample_scores, exact[name].sample_scores, atol=1e-13)
+        off = abs(Fraction(found[name].score) - exact[name].fraction)
+        assert off <= found[name].error_bound
 
 
 def test_drawn_galleries_have_that_mean():
@@ -129,7 +149,7 @@ def test_drawn_galleries_have_that_mean():
         inside[rng.choice(N, size, replace=False)] = True
         for query in rng.choice(queries, 5):
             if not inside[query]:
-                met = np.flatnonzero(inside & (CAMERA != CAMERA[query]))
+                met = np.flatnonzero(inside & (CAMERA[query] != CAMERA))
                 order = met[np.argsort(((X[met] - X[query]) ** 2).sum(axis=1))]
                 hits = np.flatnonzero(Y[order] == Y[query])
                 ranks = np.arange(1, len(hits) + 1) / (hits + 1)
