@@ -191,7 +191,10 @@ class CountedGalleries:
         out = np.zeros((len(relevant), len(self.ks)))
         for m in np.unique(relevant[relevant > 0]).tolist():
             at = relevant == m
-            out[at] = expected[at] @ self.score.weights(m, self.ks, self.size)
+            # Row by row: products of matrices round by how many rows there are in a block.
+            of_rows, weights = expected[at], self.score.weights(m, self.ks, self.size)
+            for column in range(len(self.ks)):
+                out[at, column] = (of_rows * weights[:, column]).sum(axis=1)
         return out
 
     @cached_property
