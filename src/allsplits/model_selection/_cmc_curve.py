@@ -50,12 +50,13 @@ def cmc_curve(
     cv : law or splitter, default=ClassCounts(1)
         What the galleries are: the training sets of `evaluate`.
     groups : array-like of shape (n_samples,), default=None
-        Cameras (or sessions) of the samples, for the exclusion below; needs ClassCounts. Every
-        sample that has a candidate of its class left is a query, and all queries count alike.
-    exclude : {"identity", "group"}, default="identity"
-        What a query must not meet: items of its own class from its own group (as in Market-1501
-        and CUHK03), or all items from its own group (queries from one camera, gallery from the
-        others, as in VIPeR).
+        Cameras (or sessions) of the samples, for the exclusion below. Every sample that has a
+        candidate of its class left is a query, and all queries count alike. ClassCounts draws from
+        what is left; other laws draw from all, and what is excluded is passed over.
+    exclude : {"identity", "group"} or None, default=None
+        What a query must not meet: items of its own class from its own group (None; as in
+        Market-1501 and CUHK03), or all items from its own group (queries from one camera, gallery
+        from the others, as in VIPeR).
     X_test, y_test : array-like, default=None
         Queries that are not in the gallery, and their identities: X and y are then what galleries
         are drawn from, and nobody is held out. Queries of an identity that X does not have are

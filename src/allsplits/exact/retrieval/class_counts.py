@@ -6,6 +6,7 @@ all cut-offs.
 
 Where galleries hold items of the query's class that it must not meet, the number of relevant ones
 is random: given that number classes are drawn as before, and each number is a component of its own.
+Scores that do not ask for it have the others of the class as items that no row meets.
 """
 
 from functools import cache, cached_property, partial
@@ -82,6 +83,9 @@ class CountedGalleries:
         self.question, self.score, self.relevant = question, score, relevant
         self.ks = [column.k for column in question.columns]
         self.pools = pools_of(question, trains)
+        if question.passes_over and not score.whole_relevant:
+            met = self.pools.own > 0
+            self.pools = self.pools._replace(own=np.where(met, _own_candidates(question), 0))
         self.most_relevant = int(np.max(np.minimum(self.pools.trains, self.pools.own[:, None, :])))
         gallery = int(self.pools.trains.sum(axis=2).max())
         self.size = score.positions(gallery, self.most_relevant, self.ks)
@@ -226,7 +230,7 @@ class CountedGalleries:
         whole = self.question.n_samples
         ends = FAINT * self.most_relevant * n_classes * 2 * (whole + self.size)
         ties = 64 * UNLIKELY * self.depth if self.question.options.average else 0.0
-        return ends + ties + self.over * self.size
+        return (ends + ties + self.over * self.size) * self.score.in_all(self.size)
 
     @property
     def rounding(self) -> float:
@@ -244,10 +248,13 @@ def _add_rows(
 
 def solve_counted(question: Question, score: RetrievalScore) -> Solver:
     """One law of class counts."""
-    if question.passes_over:
+    if question.passes_over and score.whole_relevant:
         return _solve_passing_over(question, score)
     components = question.columns[0].law.components
-    weights = np.array([float_weights(question, component) for component in components])
+    if question.passes_over:
+        weights = np.array(law_weights(question), dtype=np.float64)
+    else:
+        weights = np.array([float_weights(question, component) for component in components])
     trains = [component.train for component in components]
     galleries = CountedGalleries(question, score, trains, [None] * len(trains))
     return _solver(galleries, weights, weights.sum(axis=0))
@@ -269,10 +276,16 @@ def _solve_passing_over(question: Question, score: RetrievalScore) -> Solver:
     return _solver(galleries, np.array(lines), weights.sum(axis=0), question.options.tol / 4)
 
 
+def _own_candidates(question: Question) -> Integers:
+    """Candidates of a query's class, those that it must not meet among them."""
+    found: Integers = question.class_sizes - (0 if question.outside else 1)
+    return found
+
+
 def _relevant_numbers(question: Question, train: tuple[int, ...]) -> dict[int, Floats]:
     """Numbers of relevant items in a gallery, with their chances by kind and class of the query."""
     pools = class_pools(question)[1]
-    candidates = question.class_sizes - (0 if question.outside else 1)
+    candidates = _own_candidates(question)
     chances_of = cache(relevant_counts)
     found: dict[int, Floats] = {}
     for kind, code in np.argwhere(pools > 0).tolist():

@@ -13,7 +13,8 @@ holds m relevant ones in all, counts
     ndcg, ndcg@k   1/log2(p + 1) / Σ_{q ≤ min(m, k)} 1/log2(q + 1)      (if p ≤ k)
 
 So each is a *counting* of u (1, u + 1, or whether u is 0) times a weight of the position, which is
-at most 1 in sum over the positions. A gallery without a relevant item has nothing to count: 0.
+at most 1 in sum over the positions (recall@k: at each of them). A gallery without a relevant item
+has nothing to count: 0.
 """
 
 import re
@@ -76,6 +77,11 @@ class RetrievalScore:
         return self.name in ("r_precision", "map@r")
 
     @property
+    def whole_relevant(self) -> bool:
+        """Whether the number of relevant items in the gallery matters."""
+        return self.name not in ("precision@k", "recall@k", "mrr", "mrr@k")
+
+    @property
     def rational(self) -> bool:
         """Whether its values are fractions (a logarithm is not)."""
         return not self.name.startswith("ndcg")
@@ -85,6 +91,10 @@ class RetrievalScore:
         if self.has_cut:
             return min(max(ks), gallery)
         return min(relevant, gallery) if self.stops_at_relevant else gallery
+
+    def in_all(self, size: int) -> int:
+        """What so many positions count together, at most: errors of positions are that much."""
+        return size if self.name == "recall@k" else 1
 
     def weights(self, relevant: int, ks: list[int], size: int) -> Floats:
         """[s, column]: what position s + 1 counts, in a gallery with so many relevant items."""

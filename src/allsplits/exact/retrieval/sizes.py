@@ -210,7 +210,8 @@ class SizedGalleries:
     @property
     def left_out(self) -> float:
         """Bound on what is left out: unlikely galleries, and items behind the search."""
-        return 1.25 * self.question.options.tol + _FAINT * self.n_candidates**2
+        faint = _FAINT * self.n_candidates**2 * self.score.in_all(self.size)
+        return 1.25 * self.question.options.tol + faint
 
 
 def solve_sized(question: Question, score: RetrievalScore) -> Solver:
