@@ -14,6 +14,7 @@ from allsplits import (
     compare,
     evaluate,
     order_neighbors,
+    report,
     retrieval_curve,
 )
 from allsplits.exceptions import NothingRelevantWarning
@@ -187,6 +188,8 @@ def test_what_else_is_said_of_a_result(cv):
         assert found.interval().method == "sample scores"
         refused(found.split_spread, "split_spread")
         refused(found.unbiased_variance, "unbiased_variance")
+    recalled = evaluate(KNN, X, Y, cv=cv, scoring="recall@5", groups=CAMERA)
+    refused(lambda: report(recalled), "report", "groups")
     band = cmc_curve(X, Y, ranks=[1, 2], cv=cv, groups=CAMERA).interval()
     assert (band.low < band.high).all()
 
