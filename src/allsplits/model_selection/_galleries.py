@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut
 
-from allsplits._validation import check_choice, check_counts
+from allsplits._validation import check_choice, check_counts, shown
 from allsplits.exact import Exclusion
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._test_set import with_test_groups
@@ -35,7 +35,9 @@ def read_ranks(ranks: Any, gallery: int) -> list[int]:
         return list(range(1, min(50, gallery) + 1))
     found, most = check_counts("ranks", ranks, at_least=1), np.iinfo(np.int64).max
     if max(found) > most:
-        raise InvalidInputError(f"each value of ranks must be at most {most}; got {max(found)}")
+        raise InvalidInputError(
+            f"each value of ranks must be at most {most}; got {shown(max(found))}"
+        )
     return found
 
 
