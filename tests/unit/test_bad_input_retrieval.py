@@ -166,6 +166,10 @@ def test_groups_of_a_law_exclude_nobody():
     cv, groups = splitters.LeaveOneGroupOut(), np.arange(N) % 3
     found = evaluate(KNN, X, y, cv=cv, scoring="recall@2", groups=groups)
     assert found.task.exclusion is None
+    # Groups of one sample are a law of sizes, and still the groups of the law.
+    alone = evaluate(KNN, X, y, cv=cv, scoring="map", groups=np.arange(N))
+    assert alone.task.exclusion is None
+    assert alone.score == evaluate(KNN, X, y, cv=splitters.LeaveOneOut(), scoring="map").score
     call = lambda: evaluate(KNN, X, y, cv=cv, groups=groups, exclude="group")  # noqa: E731
     refused(call, "exclude", "keeps groups together")
 

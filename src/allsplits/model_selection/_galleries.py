@@ -46,8 +46,9 @@ def without_cameras(task: Task, cv: Any, cameras: Cameras) -> Task:
 
     Under laws of whole groups the groups are what the law keeps together.
     """
-    _check_given(task, cameras)
-    if cameras.groups is None or task.law.kind == "whole groups":
+    of_law = _keeps_groups(cv)
+    _check_given(task, cameras, of_law)
+    if cameras.groups is None or of_law:
         return task
     _check_scores(task)
     if task.law.kind not in ("fixed size", "class counts"):
@@ -61,7 +62,7 @@ def without_cameras(task: Task, cv: Any, cameras: Cameras) -> Task:
 
 def refuse_cameras(cv: Any, cameras: Cameras) -> None:
     """Raise if something is to be excluded for a Pipeline, whose scores are those of votes."""
-    of_law = isinstance(cv, (GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut))
+    of_law = _keeps_groups(cv)
     for name, value in cameras._asdict().items():
         if value is not None and not (of_law and name == "groups"):
             raise InvalidInputError(
@@ -71,12 +72,16 @@ def refuse_cameras(cv: Any, cameras: Cameras) -> None:
             )
 
 
-def _check_given(task: Task, cameras: Cameras) -> None:
+def _keeps_groups(cv: Any) -> bool:
+    """Whether the groups are those of the law; groups of one sample make it one of sizes."""
+    return isinstance(cv, (GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut))
+
+
+def _check_given(task: Task, cameras: Cameras, of_law: bool) -> None:
     """Raise if a part has no meaning without another, or under the law."""
     groups, groups_test, exclude = cameras
     if exclude is not None:
         check_choice("exclude", exclude, ("identity", "group"))
-    of_law = task.law.kind == "whole groups"
     if exclude is not None and (groups is None or of_law):
         why = "under a cv that keeps groups together" if of_law else "without groups"
         raise InvalidInputError(f"exclude must be None {why}; got {exclude!r}")
