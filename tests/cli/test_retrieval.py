@@ -5,9 +5,10 @@ import json
 import polars as pl
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.model_selection import LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits import ClassCounts, cmc_curve, evaluate, learning_curve, retrieval_curve
+from allsplits import ClassCounts, FixedSize, cmc_curve, evaluate, learning_curve, retrieval_curve
 from cli.command import refused, run
 
 X, Y = load_iris(return_X_y=True)
@@ -79,3 +80,84 @@ def test_queries_of_another_file(flowers):
 def test_wrong_options(flowers, options, words):
     message = refused("curve", flowers, "-t", "kind", *options)
     assert all(word in message for word in words), message
+
+
+# ------------------------------------------------------------ cameras
+
+CAMERA = [f"camera {i * i % 7 % 3}" for i in range(len(Y))]
+
+
+@pytest.fixture
+def people(tmp_path):
+    columns = {name: X[:, i] for i, name in enumerate("abcd")}
+    frame = pl.DataFrame({**columns, "seen_by": CAMERA, "kind": [f"kind {c}" for c in Y]})
+    frame.write_csv(tmp_path / "p.csv")
+    return tmp_path / "p.csv"
+
+
+@pytest.mark.parametrize(
+    ("cv", "exclude"), [(None, None), ("loo", "identity"), ("size:40", "group"), ("shots:5", None)]
+)
+def test_evaluate_without_the_own_camera(people, cv, exclude):
+    laws = {"loo": LeaveOneOut(), "size:40": FixedSize(40), "shots:5": ClassCounts(5)}
+    options = ["-t", "kind", "--scoring", "map,recall@3", "--camera", "seen_by"]
+    options += [] if cv is None else ["--cv", cv]
+    options += [] if exclude is None else ["--exclude", exclude]
+    found = json.loads(run("evaluate", people, *options, "--json").out)
+    expected = evaluate(
+        KNeighborsClassifier(1), X, Y, cv=laws.get(cv), scoring=["map", "recall@3"], groups=CAMERA,
+        exclude=exclude,
+    )  # fmt: skip
+    for name, score in expected.scores.items():
+        assert found["scores"][name]["score"] == pytest.approx(score, abs=1e-14)
+    group = "group" if exclude == "group" else "class and group"
+    words = f"without items of a query's own {group}, for 150 queries"
+    assert words in found["law"]
+    assert words in " ".join(run("evaluate", people, *options).out.split())
+
+
+@pytest.mark.parametrize("scoring", ["precision@k", "recall@R"])
+def test_curves_without_the_own_camera(people, scoring):
+    options = ["-t", "kind", "--ranks", "1,4", "--scoring", scoring, "--camera", "seen_by"]
+    curve = cmc_curve if scoring == "recall@R" else retrieval_curve
+    for cv, law in ((["--cv", "shots:5"], ClassCounts(5)), ([], LeaveOneOut())):
+        found = json.loads(run("curve", people, *options, *cv, "--json").out)
+        expected = curve(X, Y, ranks=[1, 4], cv=law, groups=CAMERA).scores
+        assert [point["score"] for point in found["curve"]] == pytest.approx(list(expected))
+
+
+def test_queries_of_another_file_have_cameras(people, flowers):
+    options = ["-t", "kind", "--scoring", "map", "--camera", "seen_by"]
+    found = json.loads(run("evaluate", people, *options, "--test", people, "--json").out)
+    asked = {"X_test": X, "y_test": Y, "groups_test": CAMERA}
+    expected = evaluate(KNeighborsClassifier(1), X, Y, scoring="map", groups=CAMERA, **asked)
+    assert found["score"] == pytest.approx(expected.score, abs=1e-14)
+    message = refused("evaluate", people, *options, "--test", flowers)
+    assert "--test" in message
+    assert "--camera" in message
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "words"),
+    [
+        ("evaluate", ["--camera", "seen_by"], ["--camera", "--scoring map", "accuracy"]),
+        ("evaluate", ["--camera", "seen", "--scoring", "map"], ["--camera", "seen_by"]),
+        ("evaluate", ["--camera", "kind", "--scoring", "map"], ["--camera", "target"]),
+        ("evaluate", ["--exclude", "group", "--scoring", "map"], ["--exclude", "--camera"]),
+        (
+            "evaluate",
+            ["--camera", "seen_by", "--cv", "groups:seen_by", "--scoring", "recall@1"],
+            ["--camera", "--cv groups:"],
+        ),
+        (
+            "evaluate",
+            ["--camera", "seen_by", "--scoring", "recall@1", "--report", "page.html"],
+            ["--report", "--camera"],
+        ),
+        ("curve", ["--camera", "seen_by", "--scoring", "map@r"], ["--camera", "--ranks"]),
+    ],
+)
+def test_wrong_use_of_cameras(people, command, options, words):
+    message = refused(command, people, "-t", "kind", *options)
+    for word in words:
+        assert word in message

@@ -35,6 +35,8 @@ def score_of(found: tuple, scoring: str):
     top = found[:k]
     if name == "precision":
         return Fraction(sum(top), k)
+    if name == "recall":
+        return Fraction(int(any(top)))
     if name == "item_recall":
         return Fraction(sum(top), relevant)
     if name == "r_precision":

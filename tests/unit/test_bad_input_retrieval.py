@@ -16,6 +16,7 @@ from allsplits import (
     Episodes,
     FixedSize,
     audit_split,
+    cmc_curve,
     evaluate,
     learning_curve,
     report,
@@ -23,7 +24,12 @@ from allsplits import (
     sample_values,
     validation_curve,
 )
-from allsplits.exceptions import NothingRelevantWarning, UnknownClassWarning, UnsupportedError
+from allsplits.exceptions import (
+    InvalidInputError,
+    NothingRelevantWarning,
+    UnknownClassWarning,
+    UnsupportedError,
+)
 from unit.refused import refused
 
 N = 12
@@ -119,11 +125,65 @@ def test_logarithms_are_no_fractions():
     refused(lambda: retrieval_curve(X, y, scoring="ndcg@k", exact=True), "exact", "ndcg")
 
 
-def test_groups_need_class_counts():
-    refused(lambda: retrieval_curve(X, y, groups=np.arange(N) % 2), "groups", "ClassCounts")
+CAMERAS = np.arange(N) % 2
+
+
+def test_what_is_excluded_must_be_said():
     call = lambda: retrieval_curve(X, y, cv=ClassCounts(1), groups=y)  # noqa: E731
-    refused(call, "groups", "candidate of its own class")
-    refused(lambda: retrieval_curve(X, y, cv=ClassCounts(1), exclude="all"), "exclude", "identity")
+    refused(call, "groups", "candidate of its own class", "identity")
+    one_camera = lambda: evaluate(KNN, X, y, cv=3, scoring="map", groups=np.zeros(N))  # noqa: E731
+    refused(one_camera, "groups", "candidate of its own class")
+    refused(lambda: retrieval_curve(X, y, groups=CAMERAS, exclude="all"), "exclude", "identity")
+    for exclude in ("identity", "group"):
+        for curve in (retrieval_curve, cmc_curve):
+            refused(lambda c=curve, e=exclude: c(X, y, exclude=e), "exclude", "groups", exclude)
+        call = lambda e=exclude: evaluate(KNN, X, y, cv=3, scoring="map", exclude=e)  # noqa: E731
+        refused(call, "exclude", "groups", exclude)
+
+
+def test_cameras_of_queries_go_with_queries():
+    for curve in (retrieval_curve, cmc_curve):
+        refused(lambda c=curve: c(X, y, groups=CAMERAS, groups_test=[1]), "groups_test", "X_test")
+    asked = {"X_test": X[:2], "y_test": y[:2], "scoring": "map"}
+    refused(lambda: evaluate(KNN, X, y, groups=CAMERAS, **asked), "groups_test", "groups")
+    refused(lambda: evaluate(KNN, X, y, groups_test=[0, 1], **asked), "groups", "groups_test")
+    call = lambda: evaluate(KNN, X, y, groups=CAMERAS, groups_test=[1], **asked)  # noqa: E731
+    refused(call, "groups_test")
+
+
+@pytest.mark.parametrize("cv", [3, ClassCounts(1), FixedSize(5), Bootstrap()], ids=str)
+@pytest.mark.parametrize("scoring", [None, "neg_log_loss", ["map", "accuracy"]], ids=str)
+def test_groups_that_would_be_ignored(cv, scoring):
+    call = lambda: evaluate(KNN, X, y, cv=cv, scoring=scoring, groups=CAMERAS)  # noqa: E731
+    refused(call, "groups must be None", "LeaveOneGroupOut", "retrieval")
+    pipeline = make_pipeline(StandardScaler(), KNN)
+    for given in ({"groups": CAMERAS}, {"exclude": "group"}, {"groups_test": CAMERAS}):
+        call = lambda g=given: evaluate(pipeline, X, y, cv=cv, **g)  # noqa: E731
+        refused(call, *given, "Pipeline")
+
+
+def test_groups_of_a_law_exclude_nobody():
+    cv, groups = splitters.LeaveOneGroupOut(), np.arange(N) % 3
+    found = evaluate(KNN, X, y, cv=cv, scoring="recall@2", groups=groups)
+    assert found.task.exclusion is None
+    # Groups of one sample are a law of sizes, and still the groups of the law.
+    alone = evaluate(KNN, X, y, cv=cv, scoring="map", groups=np.arange(N))
+    assert alone.task.exclusion is None
+    assert alone.score == evaluate(KNN, X, y, cv=splitters.LeaveOneOut(), scoring="map").score
+    call = lambda: evaluate(KNN, X, y, cv=cv, groups=groups, exclude="group")  # noqa: E731
+    refused(call, "exclude", "keeps groups together")
+
+
+@pytest.mark.parametrize("cv", [Bernoulli(0.5), Bootstrap(), Episodes(2, 1)], ids=str)
+def test_laws_that_exclude_nobody(cv):
+    call = lambda: evaluate(KNN, X, y, cv=cv, scoring="recall@1", groups=CAMERAS)  # noqa: E731
+    refused(call, "groups", "ClassCounts", "FixedSize")
+
+
+def test_ranks_say_where_they_start():
+    with pytest.raises(InvalidInputError, match="each value of ranks must be at least 1; got 0"):
+        retrieval_curve(X, y, ranks=[0])
+    refused(lambda: cmc_curve(X, y, ranks=[10**30]), "ranks", "at most", str(10**30))
 
 
 def test_what_does_not_depend_on_neighbours():

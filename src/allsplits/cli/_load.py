@@ -35,6 +35,7 @@ class Source:
     row_names: str | None = None
     split: str | None = None
     strata: str | None = None
+    camera: str | None = None
 
     def choices(self, metric: str = "minkowski") -> Choices:
         """How to turn columns into numbers."""
@@ -51,6 +52,7 @@ class Source:
             names=self.row_names,
             split=self.split,
             strata=self.strata,
+            camera=self.camera,
         )
 
 

@@ -25,7 +25,7 @@ class Model:
     """Nearest neighbours without their number, or everybody within a radius.
 
     `costs` are (true, predicted, cost), as text; `outlier` is what is predicted where nobody is
-    within the `radius`.
+    within the `radius`. With `camera` queries do not meet what is to `exclude` of their groups.
     """
 
     metric: str
@@ -35,6 +35,8 @@ class Model:
     costs: Sequence[tuple[str, str, float]] = ()
     radius: float | None = None
     outlier: str | None = None
+    camera: str | None = None
+    exclude: str | None = None
 
     def estimator(self, k: int, regression: bool) -> Any:
         """scikit-learn's estimator of the k nearest."""
@@ -114,7 +116,31 @@ class Model:
             within = self.radius is not None
             model = self._within(labelled) if within else self.estimator(k, labelled.regression)
             options = check_options(progress=screen.progress)
-            return Task.read(model, given, options, every_score=every_score, within=within)
+            task = Task.read(model, given, options, every_score=every_score, within=within)
+            return task if self.camera is None else self._without_camera(task, given.cv, labelled)
+
+    def check_camera(self, cv: Cv | None) -> None:
+        """Raise if what is excluded has no meaning, before any file is read."""
+        if self.exclude is not None and self.camera is None:
+            raise InvalidInputError("--exclude goes with --camera, whose rows are excluded")
+        if self.camera is not None and cv is not None and cv.column is not None:
+            raise InvalidInputError(
+                "--camera and --cv groups: must not be given together: rows of a camera are "
+                "excluded, or rows of a group stay together"
+            )
+
+    def _without_camera(self, task: Task, law: Any, labelled: Labelled) -> Task:
+        """The task whose queries do not meet their own camera."""
+        from allsplits.model_selection._galleries import Cameras, without_cameras
+
+        if any(not score.ignores_neighbors for score in task.scores):
+            raise InvalidInputError(
+                "--camera goes with scores of retrieval: --scoring map, map@r, mrr, ndcg, "
+                f"r_precision, precision@k, …, recall@R; got {self.scoring or 'accuracy'}"
+            )
+        test = labelled.test
+        groups_test = None if test is None else test.data.groups
+        return without_cameras(task, law, Cameras(labelled.data.groups, groups_test, self.exclude))
 
 
 def _as_label(option: str, text: str, labelled: Labelled) -> Any:

@@ -19,6 +19,13 @@ class FileFormat(StrEnum):
     NPY = "npy"
 
 
+class Exclusion(StrEnum):
+    """What a query must not meet."""
+
+    IDENTITY = "identity"
+    GROUP = "group"
+
+
 class Weighting(StrEnum):
     """How neighbours' votes are weighted."""
 
@@ -146,6 +153,22 @@ Strata = Annotated[
     typer.Option(
         metavar="COLUMN",
         help="Regression: the column that stratified folds and shots draw from (sites, years).",
+    ),
+]
+Camera = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Scores of retrieval: the column that says who saw a row. What a query must not meet "
+        "(--exclude) is left out of its galleries; rows that can then find nobody are no queries.",
+    ),
+]
+Exclude = Annotated[
+    Exclusion | None,
+    typer.Option(
+        metavar="|".join(Exclusion),
+        help="With --camera, what a query must not meet: its own class from its own camera (the "
+        "default), or all of its own camera.",
     ),
 ]
 Radius = Annotated[

@@ -38,6 +38,7 @@ class Choices:
     names: str | None = None  # the column that names rows
     split: str | None = None  # the column that says who trains and who tests
     strata: str | None = None  # the column that a law draws from, of a regressor
+    camera: str | None = None  # the column of the groups, where queries must not meet their own
     lenient: bool = False  # of a second file: columns it does not have need not be dropped
 
 
@@ -70,6 +71,8 @@ def prepare(
     notes: list[str] = []
     target = None if target is None else find_column(frame, "--target", target)
     option = "--groups" if choices.split is not None else "--cv groups:"
+    if choices.camera is not None:
+        option, groups = "--camera", choices.camera
     groups = None if groups is None else find_column(frame, option, groups)
     names = None if choices.names is None else find_column(frame, "--id", choices.names)
     if choices.split is not None:
@@ -125,6 +128,8 @@ def _features(
         raise InvalidInputError(f"--split must not be the target; got {target!r} for both")
     if target is not None and target == choices.strata:
         raise InvalidInputError(f"--strata must not be the target; got {target!r} for both")
+    if target is not None and target == choices.camera:
+        raise InvalidInputError(f"--camera must not be the target; got {target!r} for both")
     others = {target, groups, choices.names, choices.split, choices.strata, *drop}
     features = [column for column in frame.columns if column not in others]
     if not features:

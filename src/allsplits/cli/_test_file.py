@@ -95,6 +95,11 @@ class TestFile:
             references.data.notes.append(
                 f"{self.file}: columns that {references.name} lacks are left out: {some_of(more)}"
             )
+        if source.camera is not None and source.camera not in frame.columns:
+            raise InvalidInputError(
+                f"--test {self.file} must have the column of --camera, {source.camera!r}; columns "
+                f"are {some_of(frame.columns)}"
+            )
         choices = replace(theirs.choices(metric), lenient=True)
         dropped = [name for name in (groups, source.strata) if name in frame.columns]
         choices = replace(choices, drop=(*choices.drop, *dropped))

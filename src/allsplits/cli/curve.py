@@ -78,6 +78,8 @@ def curve(
     test: options.Test = None,
     test_labels: options.TestLabels = None,
     scoring: options.Scores = None,
+    camera: options.Camera = None,
+    exclude: options.Exclude = None,
     costs: options.Costs = None,
     weights: options.Weights = options.Weighting.UNIFORM,
     metric: options.Metric = "minkowski",
@@ -103,11 +105,15 @@ def curve(
       allsplits curve flowers.csv -t species --output curve.csv
       allsplits curve train.npz -t y --test test.npz --per-class --sizes 8,16
       allsplits curve faces.npz -t y --ranks 1-20 --scoring precision@k --cv shots:5
+      allsplits curve people.npz -t who --ranks 1-20 --scoring recall@R --camera seen_by
     """
     tested = TestFile.given(source, test, test_labels)
     wanted = Wanted(k, sizes, per_class, task, output, json, tested, ranks, cv)
-    model = Model(metric, weights, p, scoring, parse_costs(costs))
-    run_curve(screen, replace(source, strata=strata), model, wanted)
+    model = Model(
+        metric, weights, p, scoring, parse_costs(costs), camera=camera,
+        exclude=None if exclude is None else exclude.value,
+    )  # fmt: skip
+    run_curve(screen, replace(source, strata=strata, camera=camera), model, wanted)
 
 
 def run_curve(screen: Screen, source: Source, model: Model, wanted: Wanted) -> None:
@@ -122,8 +128,11 @@ def run_curve(screen: Screen, source: Source, model: Model, wanted: Wanted) -> N
             "--cv goes with --ranks, as galleries; training sets of a learning curve are all of "
             "each size"
         )
+    if model.camera is not None and ranks is None:
+        raise InvalidInputError("--camera goes with --ranks: learning curves exclude nobody")
     check_table_output("--output", output, source.file, source.labels)
     way = parse_cv(wanted.cv)
+    model.check_camera(way)
     labelled = load_with_test(
         screen, source, wanted.kind, wanted.test, metric=model.metric,
         groups=way.column if way else None,

@@ -69,6 +69,8 @@ def evaluate(
     test: options.Test = None,
     test_labels: options.TestLabels = None,
     scoring: options.Scores = None,
+    camera: options.Camera = None,
+    exclude: options.Exclude = None,
     costs: options.Costs = None,
     weights: options.Weights = options.Weighting.UNIFORM,
     metric: options.Metric = "minkowski",
@@ -99,6 +101,7 @@ def evaluate(
       allsplits evaluate scans.parquet -t finding --cv groups:patient --standardize
       allsplits evaluate faces.npz -t y --scoring recall@5 --cv shots:1
       allsplits evaluate faces.npz -t y --scoring map@r --cv shots:5
+      allsplits evaluate people.npz -t who --scoring map,recall@1 --cv loo --camera seen_by
       allsplits evaluate flowers.csv -t species --scoring neg_log_loss+1,accuracy,top_2_accuracy
       allsplits evaluate scans.csv -t finding --costs "sick>well=10,well>sick=1"
       allsplits evaluate flowers.csv -t species --radius 0.5,1,2 --outlier most_frequent
@@ -110,8 +113,11 @@ def evaluate(
     """
     tested = TestFile.given(source, test, test_labels)
     wanted = Wanted(k, cv, task, hardest, report, image, json, tested, radius)
-    model = Model(metric, weights, p, scoring, parse_costs(costs), outlier=outlier)
-    run_evaluate(screen, replace(source, strata=strata), model, wanted)
+    model = Model(
+        metric, weights, p, scoring, parse_costs(costs), outlier=outlier, camera=camera,
+        exclude=None if exclude is None else exclude.value,
+    )  # fmt: skip
+    run_evaluate(screen, replace(source, strata=strata, camera=camera), model, wanted)
 
 
 def run_evaluate(screen: Screen, source: Source, model: Model, wanted: Wanted) -> None:
@@ -121,11 +127,14 @@ def run_evaluate(screen: Screen, source: Source, model: Model, wanted: Wanted) -
     if radii:
         model = replace(model, radius=radii[0])
     way = parse_cv(wanted.cv)
+    model.check_camera(way)
     image_shape = parse_image_shape(wanted.image)
     if wanted.report == STDIN:
         raise InvalidInputError(
             "--report must name a file: standard output is for the result (./- is a file called -)"
         )
+    if wanted.report is not None and model.camera is not None:
+        raise InvalidInputError("--report must not be given with --camera: it is of all candidates")
     check_output("--report", wanted.report, source.file, source.labels)
     labelled = load_with_test(
         screen, source, wanted.kind, wanted.test, metric=model.metric,
@@ -227,12 +236,20 @@ def _answer(best: Evaluation) -> str:
         sets, noise = "training sets", "the test rows"
     return (
         f"{_score_name(best.scoring)} {_number(best.score)}{k}, averaged over all {sets} "
-        f"({count_in_words(best.n_splits)}): {best.law}.\n"
+        f"({count_in_words(best.n_splits)}): {best.law}{_excluded(best)}.\n"
         f"{bound}: ± {best.error_bound:.0e}. Sampling noise of {noise}: "
         f"{_number(interval.low)} to {_number(interval.high)} "
         f"({interval.confidence:.0%} interval, {interval.n_units:,} {interval.unit}"
         f"{'' if interval.method == 'combined' else f', by {interval.method}'}).{_spread(best)}"
     )
+
+
+def _excluded(best: Evaluation) -> str:
+    """What queries did not meet, and how many queries there are then."""
+    if best.task is None or best.task.exclusion is None:
+        return ""
+    number = int((best.sample_weight > 0).sum())
+    return f", {best.task.exclusion}, for {number:,} queries"
 
 
 def _score_table(best: Evaluation) -> Table:
@@ -331,7 +348,7 @@ def evaluation_document(best: Evaluation) -> dict[str, Any]:
         # digits as text: other readers' numbers cannot hold them; Python writes 4,300 at most
         "n_splits": str(best.n_splits) if power < 4000 else None,
         "log10_n_splits": power,
-        "law": str(best.law),
+        "law": str(best.law) + _excluded(best),
     }  # fmt: skip
 
 

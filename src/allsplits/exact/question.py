@@ -51,11 +51,18 @@ class Options:
 class Exclusion:
     """Candidates that a query must not meet: those of its group (camera, session, patient).
 
-    With `same_class_only` just those that have its class as well.
+    With `same_class_only` just those that have its class as well. With `from_the_rest` galleries
+    are drawn from what is left, so many of each class; else from all candidates, and those that are
+    excluded are passed over.
     """
 
     groups: NDArray[np.int32]
     same_class_only: bool
+    from_the_rest: bool = True
+
+    def __str__(self) -> str:
+        """What queries do not meet."""
+        return f"without items of a query's own {'class and ' * self.same_class_only}group"
 
     def apply(self, order: NeighborOrder, codes: NDArray[np.int32]) -> NeighborOrder:
         """The order without the excluded candidates."""
@@ -68,16 +75,18 @@ class Exclusion:
         return order.where(~excluded)
 
     def pools(self, codes: NDArray[np.int32], n_classes: int) -> tuple[Any, Any]:
-        """Candidates of each class for a query of each group: (other classes, own class).
+        """What is drawn from for a query of each group: (other classes, own class).
 
-        `codes` are those of the samples; questions from outside have groups after theirs.
+        Of other classes these may be candidates that are passed over; of the own class those that
+        are left. `codes` are those of the samples; questions from outside have groups after theirs.
         """
         n_groups = int(self.groups.max()) + 1
         table = np.zeros((n_groups, n_classes), dtype=np.int64)
         np.add.at(table, (self.groups[: len(codes)], codes), 1)
         elsewhere = table.sum(axis=0) - table
         everywhere = np.broadcast_to(table.sum(axis=0), table.shape)
-        return (everywhere if self.same_class_only else elsewhere), elsewhere
+        whole = self.same_class_only or not self.from_the_rest
+        return (everywhere if whole else elsewhere), elsewhere
 
 
 #: Outlier labels of `Within`: nobody gave one; one that no sample has.
@@ -163,6 +172,11 @@ class Question:
     def n_candidates(self) -> int:
         """Candidates of each question."""
         return int(self.columns[0].law.n_candidates)
+
+    @property
+    def passes_over(self) -> bool:
+        """Whether galleries may hold candidates that a query must not meet."""
+        return self.exclusion is not None and not self.exclusion.from_the_rest
 
     @property
     def asked(self) -> slice:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from allsplits.exact import Column, Question
+from allsplits.exact import Column, Question, RetrievalScore
 from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._scoring import Scoring
 from allsplits.splits import CountsLaw, EpisodeLaw, Law
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from allsplits.model_selection._task import Task
 
-Vote = Literal["majority", "ranked", "mean", "weighted", "weighted mean", "retrieval"]
+Vote = Literal["majority", "ranked", "mean", "weighted", "weighted mean"]
 
 
 def question_of(task: Task, columns: list[Column], *, want_samples: bool) -> Question:
@@ -28,18 +28,19 @@ def question_of(task: Task, columns: list[Column], *, want_samples: bool) -> Que
     if task.scoring.rank is not None:
         columns = [_within_reach(column) for column in columns]
     codes, n_classes, targets = _of_all(task)
+    retrieval = _retrieval(task)
     return Question(
         codes=np.empty(0, dtype=np.int32) if codes is None else codes,
         n_classes=n_classes,
         targets=targets if task.settings.regression else np.empty(0),
-        vote=_vote(task),
+        vote="retrieval" if retrieval is not None else _vote(task),
         columns=columns,
         balanced=task.scoring.name == "balanced_accuracy",
         want_samples=want_samples,
         options=task.options,
         exclusion=task.exclusion,
         weights=task.settings.weights,
-        retrieval=task.scoring.retrieval,
+        retrieval=retrieval,
     )
 
 
@@ -59,9 +60,15 @@ def check_neighbors(k: int, law: Law, scoring: Scoring) -> None:
         )
 
 
+def _retrieval(task: Task) -> RetrievalScore | None:
+    """The score of a gallery, which recall@R is where galleries hold items that are passed over."""
+    passes_over = task.exclusion is not None and not task.exclusion.from_the_rest
+    if passes_over and task.scoring.rank is not None:
+        return RetrievalScore("recall@k")
+    return task.scoring.retrieval
+
+
 def _vote(task: Task) -> Vote:
-    if task.scoring.retrieval is not None:
-        return "retrieval"
     if task.scoring.rank is not None:
         return "ranked"
     if task.settings.weights is None:

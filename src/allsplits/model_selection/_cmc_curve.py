@@ -6,7 +6,7 @@ from typing import Any, Literal
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits.model_selection._curve import Curve
-from allsplits.model_selection._galleries import read_exclusion, read_ranks
+from allsplits.model_selection._galleries import Cameras, Excluded, read_ranks, without_cameras
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Given, Task
 from allsplits.splits import ClassCounts
@@ -19,7 +19,7 @@ def cmc_curve(
     ranks: int | Iterable[int] | None = None,
     cv: Any = ClassCounts(1),  # noqa: B008 - immutable
     groups: Any = None,
-    exclude: Literal["identity", "group"] = "identity",
+    exclude: Excluded | None = None,
     X_test: Any = None,
     y_test: Any = None,
     groups_test: Any = None,
@@ -50,12 +50,13 @@ def cmc_curve(
     cv : law or splitter, default=ClassCounts(1)
         What the galleries are: the training sets of `evaluate`.
     groups : array-like of shape (n_samples,), default=None
-        Cameras (or sessions) of the samples, for the exclusion below; needs ClassCounts. Every
-        sample that has a candidate of its class left is a query, and all queries count alike.
-    exclude : {"identity", "group"}, default="identity"
-        What a query must not meet: items of its own class from its own group (as in Market-1501
-        and CUHK03), or all items from its own group (queries from one camera, gallery from the
-        others, as in VIPeR).
+        Cameras (or sessions) of the samples, for the exclusion below. Every sample that has a
+        candidate of its class left is a query, and all queries count alike. ClassCounts draws from
+        what is left; other laws draw from all, and what is excluded is passed over.
+    exclude : {"identity", "group"} or None, default=None
+        What a query must not meet: items of its own class from its own group (None; as in
+        Market-1501 and CUHK03), or all items from its own group (queries from one camera, gallery
+        from the others, as in VIPeR).
     X_test, y_test : array-like, default=None
         Queries that are not in the gallery, and their identities: X and y are then what galleries
         are drawn from, and nobody is held out. Queries of an identity that X does not have are
@@ -88,5 +89,5 @@ def cmc_curve(
     estimator = KNeighborsClassifier(metric=metric, p=p, metric_params=metric_params)
     given = Given(X, y, cv, "recall@1", groups, X_test, y_test)
     task = Task.read(estimator, given, options)
-    exclusion = read_exclusion(task, cv, groups, groups_test, exclude)
-    return task.over_ranks(read_ranks(ranks, task.law.smallest_training_set), exclusion)
+    task = without_cameras(task, cv, Cameras(groups, groups_test, exclude))
+    return task.over_ranks(read_ranks(ranks, task.law.smallest_training_set))

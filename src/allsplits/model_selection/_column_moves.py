@@ -47,7 +47,7 @@ def _moves_of_law(task: Task, columns: list[Column], keep: bool) -> list[Moves]:
     if answer.sample_scores is None or answer.sample_weight is None:
         raise AssertionError("sample scores were asked for")
     without = None
-    if scoring.is_plain:
+    if scoring.is_plain and task.exclusion is None:
         inexact = replace(question, options=replace(task.options, exact=False))
         without = scores_without_one(task.neighbors, inexact, keep=keep)
     return [

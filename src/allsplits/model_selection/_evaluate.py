@@ -7,6 +7,12 @@ from sklearn.pipeline import Pipeline
 from allsplits._validation import check_count
 from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._evaluation import Evaluation
+from allsplits.model_selection._galleries import (
+    Cameras,
+    Excluded,
+    refuse_cameras,
+    without_cameras,
+)
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._pipeline_evaluation import PipelineEvaluation
 from allsplits.model_selection._task import Given, Task
@@ -23,6 +29,8 @@ def evaluate(
     strata: Any = None,
     X_test: Any = None,
     y_test: Any = None,
+    groups_test: Any = None,
+    exclude: Excluded | None = None,
     distance_ties: Literal["average", "index"] = "average",
     label_ties: Literal["first", "share"] = "first",
     exact: bool = False,
@@ -74,7 +82,9 @@ def evaluate(
         "neg_mean_squared_error" (regressors). Several are computed in one pass: the first is the
         `score`, and ``evaluation[name]`` any of them.
     groups : array-like of shape (n_samples,), default=None
-        Groups that stay together, for the splitters that need them.
+        Groups that stay together, for the splitters that need them. Under other laws the cameras
+        (or sessions) of the samples, for scores of retrieval and recall@R: what `exclude` says of
+        a query's own group is no candidate of it. Other scores refuse them there.
     strata : array-like of shape (n_samples,), default=None
         Regressors only: the classes that stratified folds, StratifiedShuffleSplit and ClassCounts
         draw from (bins of y, sites, years), since targets have none. None and an int as `cv` mean
@@ -84,6 +94,13 @@ def evaluate(
         y are then the references, `cv` says which of them are in training (of splitters the
         training parts count; None means all of them), and all that is said of samples in the result
         is said of the test samples.
+    groups_test : array-like of shape (n_test,), default=None
+        Cameras of these questions, with `groups`.
+    exclude : {"identity", "group"} or None, default=None
+        What a query must not meet: items of its own class from its own group (None, and as in
+        Market-1501), or all items from its own group. Samples that have no candidate of their class
+        left are no queries (their `sample_weight` is 0), all others count alike. ClassCounts draws
+        from what is left; other laws draw from all, and what is excluded is passed over.
     distance_ties : {"average", "index"}, default="average"
         Equally distant neighbours: average over all their orders, or the lower row number first.
     label_ties : {"first", "share"}, default="first"
@@ -146,7 +163,9 @@ def evaluate(
     check_count("n_refits", n_refits, at_least=2)
     check_count("random_state", random_state, at_least=0)
     given = Given(X, y, cv, scoring, groups, X_test, y_test, outlier_target, strata)
+    cameras = Cameras(groups, groups_test, exclude)
     if isinstance(estimator, Pipeline):
+        refuse_cameras(cv, cameras)
         if X_test is not None or y_test is not None:
             raise InvalidInputError(
                 "X_test must be None for a Pipeline: its refits are tested on the samples they "
@@ -156,4 +175,5 @@ def evaluate(
         from allsplits.model_selection._refits import evaluate_pipeline
 
         return evaluate_pipeline(estimator, given, options, n_refits=n_refits, seed=random_state)
-    return Task.read(estimator, given, options, every_score=True, within=True).evaluate()
+    task = Task.read(estimator, given, options, every_score=True, within=True)
+    return without_cameras(task, cv, cameras).evaluate()

@@ -415,7 +415,9 @@ class Evaluation(ManyScores):
         others = "".join(f", {name}={in_digits(self[name].score)}" for name in self.names[1:])
         splits = "training sets" if self.law.outside else "splits"
         asked = f", {len(self.y):,} test samples" if self.law.outside else ""
+        exclusion = None if self.task is None else self.task.exclusion
+        law = self.law if exclusion is None else f"{self.law}, {exclusion}"
         return (
             f"Evaluation({self.scoring}={in_digits(self.score)}{bound}{others}{k}{asked}, "
-            f"exact over {count_in_words(self.n_splits)} {splits}: {self.law}{self.search.note})"
+            f"exact over {count_in_words(self.n_splits)} {splits}: {law}{self.search.note})"
         )

@@ -7,14 +7,17 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits._validation import check_choice
+from allsplits.exceptions import InvalidInputError
 from allsplits.model_selection._curve import Curve
-from allsplits.model_selection._galleries import read_exclusion, read_ranks
+from allsplits.model_selection._galleries import Cameras, Excluded, read_ranks, without_cameras
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._task import Given, Task
 from allsplits.splits import FixedSize
 
 #: The scores that have a cut-off.
 _WITH_CUT = ("precision@k", "item_recall@k", "ndcg@k", "mrr@k")
+#: Those that have none.
+_WITHOUT_CUT = ("map", "map@r", "r_precision", "mrr", "ndcg")
 
 
 def retrieval_curve(
@@ -25,7 +28,7 @@ def retrieval_curve(
     ranks: int | Iterable[int] | None = None,
     cv: Any = None,
     groups: Any = None,
-    exclude: Literal["identity", "group"] = "identity",
+    exclude: Excluded | None = None,
     X_test: Any = None,
     y_test: Any = None,
     groups_test: Any = None,
@@ -61,11 +64,12 @@ def retrieval_curve(
         What the galleries are: ClassCounts, FixedSize and the splitters that stand for them. None
         is the full gallery, of all other samples (of all of X with `X_test`).
     groups : array-like of shape (n_samples,), default=None
-        Cameras (or sessions) of the samples, for the exclusion below; needs ClassCounts. Every
-        sample that has a candidate of its class left is a query, and all queries count alike.
-    exclude : {"identity", "group"}, default="identity"
-        What a query must not meet, as in `cmc_curve`: items of its own class from its own group,
-        or all items from its own group.
+        Cameras (or sessions) of the samples, for the exclusion below. Every sample that has a
+        candidate of its class left is a query, and all queries count alike. ClassCounts draws from
+        what is left; other laws draw from all, and what is excluded is passed over.
+    exclude : {"identity", "group"} or None, default=None
+        What a query must not meet, as in `cmc_curve`: items of its own class from its own group
+        (None), or all items from its own group.
     X_test, y_test : array-like, default=None
         Queries that are not in the gallery, and their classes: galleries are then drawn from X.
     groups_test : array-like of shape (n_test,), default=None
@@ -92,11 +96,16 @@ def retrieval_curve(
         distance_ties=distance_ties, exact=exact, tol=tol, backend=backend, n_jobs=n_jobs,
         progress=progress,
     )  # fmt: skip
+    if scoring in _WITHOUT_CUT:
+        raise InvalidInputError(
+            f"scoring must be one of {list(_WITH_CUT)}, which have cut-offs (ranks); got "
+            f"{scoring!r}: evaluate has it, with groups and exclude as well"
+        )
     check_choice("scoring", scoring, _WITH_CUT)
     if cv is None:
         cv = LeaveOneOut() if X_test is None else FixedSize(len(y))
     estimator = KNeighborsClassifier(metric=metric, p=p, metric_params=metric_params)
     given = Given(X, y, cv, scoring.replace("@k", "@1"), groups, X_test, y_test)
     task = Task.read(estimator, given, options, every_score=True)
-    exclusion = read_exclusion(task, cv, groups, groups_test, exclude)
-    return task.over_ranks(read_ranks(ranks, task.law.smallest_training_set), exclusion)
+    task = without_cameras(task, cv, Cameras(groups, groups_test, exclude))
+    return task.over_ranks(read_ranks(ranks, task.law.smallest_training_set))

@@ -38,6 +38,11 @@ def check_pair(call_a: str, a: Evaluation, call_b: str, b: Evaluation) -> None:
             f"{call_a} and {call_b} must be averaged over the same splits: evaluate both with one "
             f"cv (and the same groups); got {a.law} and {b.law}"
         )
+    if not _same_exclusion(a, b):
+        raise InvalidInputError(
+            f"{call_a} and {call_b} must exclude the same: evaluate both with the same groups (and "
+            "groups_test, exclude), or none"
+        )
 
 
 def _check_references(call_a: str, a: Evaluation, call_b: str, b: Evaluation) -> None:
@@ -55,6 +60,15 @@ def _check_references(call_a: str, a: Evaluation, call_b: str, b: Evaluation) ->
             f"{len(a.task.y)} and {len(b.task.y)} of them"
             + (" with different labels" if len(a.task.y) == len(b.task.y) else "")
         )
+
+
+def _same_exclusion(a: Evaluation, b: Evaluation) -> bool:
+    """Whether queries of both must not meet the same samples."""
+    one, other = (None if each.task is None else each.task.exclusion for each in (a, b))
+    if one is None or other is None:
+        return one is other
+    kinds = one.same_class_only == other.same_class_only
+    return kinds and np.array_equal(one.groups, other.groups)
 
 
 def _same_law(one: Law, other: Law) -> bool:

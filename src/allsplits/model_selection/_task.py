@@ -104,6 +104,8 @@ class Task:
         What `cv` stands for on these samples.
     test_set : TestSet or None
         The questions, where they are not the samples: a fixed test set.
+    exclusion : Exclusion or None
+        What the questions must not meet, for scores of galleries.
     """
 
     neighbors: Neighbors
@@ -459,12 +461,11 @@ class Task:
         [answer] = solve(self.neighbors, self.ask(columns))
         return self.curve(parameter, sizes, answer, columns)
 
-    def over_ranks(self, ranks: list[int], exclusion: Exclusion | None = None) -> Curve:
-        """Recall, or a score of retrieval, at every rank; excluded candidates are never met."""
+    def over_ranks(self, ranks: list[int]) -> Curve:
+        """Recall, or a score of retrieval, at every rank."""
         columns = [Column(rank, self.law) for rank in ranks]
-        task = replace(self, exclusion=exclusion)
-        [answer] = solve(self.neighbors, task.ask(columns))
-        return task.curve("rank", ranks, answer, columns)
+        [answer] = solve(self.neighbors, self.ask(columns))
+        return self.curve("rank", ranks, answer, columns)
 
     def expect_evaluation(self) -> None:
         """Say that `evaluate` will be asked beside other questions."""
@@ -493,13 +494,16 @@ class Task:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether it is counted who is right of a fixed number of voters."""
-        return self.scoring.is_plain and self.settings.radius is None
+        """Whether it is counted who is right of a fixed number of voters, all of whom they meet."""
+        within = self.settings.radius is not None
+        return self.scoring.is_plain and not within and self.exclusion is None
 
     def _check_plain(self, what: str) -> None:
         """Raise if the score is one of votes, or the number of voters random."""
         if self.settings.radius is not None:
             raise UnsupportedError(f"{what} is not known of votes within a radius")
+        if self.exclusion is not None:
+            raise UnsupportedError(f"{what} is not known where groups are excluded (exclude)")
         if not self.scoring.is_plain:
             raise UnsupportedError(
                 f"{what} is known for 'accuracy', 'balanced_accuracy', 'recall@R' and "

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from allsplits._files import write_file
 from allsplits._validation import check_count, check_fraction
-from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.exceptions import InvalidInputError, InvalidTypeError, UnsupportedError
 from allsplits.model_selection import Curve, Evaluation
 from allsplits.model_selection._nested import NestedScore
 from allsplits.model_selection._optimism import choice_in_passing
@@ -170,6 +170,7 @@ def report(
         _refuse_with_evaluation(given)
         # Its words are about how often samples are right.
         plain_score(evaluation_or_X.scoring, regression=evaluation_or_X.classes is None)
+        _refuse_exclusion(evaluation_or_X)
         settings, again = read_again(evaluation_or_X, X, estimator, options)
         # The task is of other samples than X where no estimator says how to read these.
         points = None if again is None or estimator is None else again.points
@@ -212,6 +213,15 @@ def _refuse_with_evaluation(given: dict[str, Any]) -> None:
         raise InvalidInputError(
             f"{', '.join(wrong)} must not be given with an Evaluation, which is already computed; "
             "pass X and y instead of it"
+        )
+
+
+def _refuse_exclusion(evaluation: Evaluation) -> None:
+    """Raise if queries do not meet their own groups: the page speaks of all candidates."""
+    if evaluation.task is not None and evaluation.task.exclusion is not None:
+        raise UnsupportedError(
+            "report is of evaluations in which every candidate is met; got one with groups, "
+            f"{evaluation.task.exclusion}"
         )
 
 

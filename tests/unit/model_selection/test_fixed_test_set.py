@@ -80,13 +80,19 @@ def test_a_mean_of_many_drawn_reference_sets_comes_near():
 LAWS = [None, FixedSize(40), ClassCounts(5), Bernoulli(0.4), Bootstrap(), LeavePGroupsOut(2)]
 
 
+def groups_of(cv):
+    """Groups, for the law that keeps them together."""
+    return GROUPS if isinstance(cv, LeavePGroupsOut) else None
+
+
 @pytest.mark.parametrize("cv", LAWS, ids=repr)
 def test_permuting_rows_changes_nothing(cv):
     rng = np.random.default_rng(0)
     rows, asked = rng.permutation(100), rng.permutation(50)
-    found = evaluate(KNN, REFERENCES, LABELS, cv=cv, groups=GROUPS, **TEST)
+    found = evaluate(KNN, REFERENCES, LABELS, cv=cv, groups=groups_of(cv), **TEST)
+    groups = None if groups_of(cv) is None else GROUPS[rows]
     moved = evaluate(
-        KNN, REFERENCES[rows], LABELS[rows], cv=cv, groups=GROUPS[rows],
+        KNN, REFERENCES[rows], LABELS[rows], cv=cv, groups=groups,
         X_test=TEST["X_test"][asked], y_test=TEST["y_test"][asked],
     )  # fmt: skip
     np.testing.assert_allclose(moved.sample_scores, found.sample_scores[asked], atol=1e-13)
@@ -96,12 +102,12 @@ def test_permuting_rows_changes_nothing(cv):
 @pytest.mark.parametrize("cv", LAWS, ids=repr)
 def test_questions_do_not_know_each_other(cv):
     """Each test sample is answered as if it were alone, and threads do not matter."""
-    found = evaluate(KNN, REFERENCES, LABELS, cv=cv, groups=GROUPS, n_jobs=1, **TEST)
-    again = evaluate(KNN, REFERENCES, LABELS, cv=cv, groups=GROUPS, n_jobs=2, **TEST)
+    found = evaluate(KNN, REFERENCES, LABELS, cv=cv, groups=groups_of(cv), n_jobs=1, **TEST)
+    again = evaluate(KNN, REFERENCES, LABELS, cv=cv, groups=groups_of(cv), n_jobs=2, **TEST)
     np.testing.assert_array_equal(found.sample_scores, again.sample_scores)
     for i in (0, 20, 41):
         alone = {"X_test": TEST["X_test"][[i]], "y_test": TEST["y_test"][[i]]}
-        one = evaluate(KNN, REFERENCES, LABELS, cv=cv, groups=GROUPS, **alone)
+        one = evaluate(KNN, REFERENCES, LABELS, cv=cv, groups=groups_of(cv), **alone)
         assert one.score == pytest.approx(found.sample_scores[i], abs=1e-14)
 
 
@@ -230,7 +236,7 @@ def test_sampled_spread_has_the_exact_mean(cv):
     from allsplits.replays.spread import _stored_order
 
     knn = KNeighborsClassifier(1 if isinstance(cv, Episodes) else 3)
-    found = evaluate(knn, REFERENCES, LABELS, cv=cv, groups=GROUPS, **TEST)
+    found = evaluate(knn, REFERENCES, LABELS, cv=cv, groups=groups_of(cv), **TEST)
     question = found.task.question()
     order = _stored_order(found.task.neighbors, question)
     scores = replay_scores(order, question, 400, 0, 1)[:, 0]

@@ -13,7 +13,7 @@ from allsplits.exact.laws.fixed_size._kernels_own import count_own
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def add_from_tables(rows, start, stop, average, tables, out):
-    """out[i, column] += what the relevant items of row i count."""
+    """out[i, column] += what the relevant items of row i count, from the table of the row."""
     n_columns = tables.values.shape[1]
     most = np.int64(0)
     for i in range(start, stop):
@@ -21,7 +21,7 @@ def add_from_tables(rows, start, stop, average, tables, out):
     share = np.empty(most + 1)
     for i in range(start, stop):
         position, row_end = rows.indptr[i], rows.indptr[i + 1]
-        first, step = tables.starts[rows.own[i]], tables.steps[rows.own[i]]
+        first, step = tables.starts[i], tables.steps[i]
         n_relevant, n_others = np.int64(0), np.int64(0)
         while position < row_end and first >= 0:
             end = group_end(rows.tied, position, row_end, average)

@@ -3,9 +3,13 @@
 The number of relevant items in the gallery is fixed, so all scores are linear in how many relevant
 items are expected at each position; one walk along a row finds that for all positions, and so for
 all cut-offs.
+
+Where galleries hold items of the query's class that it must not meet, the number of relevant ones
+is random: given that number classes are drawn as before, and each number is a component of its own.
+Scores that do not ask for it have the others of the class as items that no row meets.
 """
 
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -15,14 +19,15 @@ from allsplits._threads import map_row_ranges
 from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows
 from allsplits.exact.effort import is_long, map_timed_rows
 from allsplits.exact.kernel_types import Rows
-from allsplits.exact.laws.class_counts.draws import pools_of, query_kinds
+from allsplits.exact.laws.class_counts.draws import class_pools, pools_of, query_kinds
 from allsplits.exact.laws.class_counts.vote import needed_depth
-from allsplits.exact.laws.class_counts.weights import float_weights
+from allsplits.exact.laws.class_counts.weights import alike, float_weights, law_weights
 from allsplits.exact.question import Question, class_weights, neighbor_labels, own_rows
 from allsplits.exact.retrieval._kernels_positions import add_positions
 from allsplits.exact.retrieval._kernels_whole import add_whole
 from allsplits.exact.retrieval.kernel_types import PLAIN, CountTables, Queries, Reading
 from allsplits.exact.retrieval.scores import RetrievalScore
+from allsplits.exact.retrieval.sizes import relevant_counts
 from allsplits.exact.retrieval.tables import (
     FAINT,
     UNLIKELY,
@@ -72,11 +77,15 @@ class CountedGalleries:
     """Scores of samples under the components of a law of class counts."""
 
     def __init__(
-        self, question: Question, score: RetrievalScore, trains: list[tuple[int, ...]]
-    ) -> None:
-        self.question, self.score = question, score
+        self, question: Question, score: RetrievalScore, trains: list[tuple[int, ...]],
+        relevant: list[int | None],
+    ) -> None:  # fmt: skip
+        self.question, self.score, self.relevant = question, score, relevant
         self.ks = [column.k for column in question.columns]
         self.pools = pools_of(question, trains)
+        if question.passes_over and not score.whole_relevant:
+            met = self.pools.own > 0
+            self.pools = self.pools._replace(own=np.where(met, _own_candidates(question), 0))
         self.most_relevant = int(np.max(np.minimum(self.pools.trains, self.pools.own[:, None, :])))
         gallery = int(self.pools.trains.sum(axis=2).max())
         self.size = score.positions(gallery, self.most_relevant, self.ks)
@@ -97,7 +106,9 @@ class CountedGalleries:
             return places.setdefault(TableKey(pool, drawn, is_own, counting), len(places))
 
         table_of, own_table_of = np.zeros((2, *others.shape), np.int64)
-        relevant = np.minimum(trains, own)
+        relevant, fixed = np.minimum(trains, own), self.relevant[p]
+        if fixed is not None:
+            relevant = np.where(relevant >= fixed, fixed, 0)
         for at in np.ndindex(others.shape):
             drawn = min(trains[at], others[at])
             table_of[at] = place(int(others[at]), int(drawn), PLAIN, 0)
@@ -105,7 +116,7 @@ class CountedGalleries:
                 counting = self.score.counting
                 own_table_of[at] = place(int(own[at]), int(relevant[at]), counting, 1)
         shares = relevant / np.maximum(own, 1)
-        is_whole = bool((trains >= others).all() and (relevant == own).all())
+        is_whole = fixed is None and bool((trains >= others).all() and (relevant == own).all())
         return _Component(list(places), table_of, own_table_of, shares, relevant, is_whole)
 
     def values(self, order: NeighborOrder, n_threads: int, weights: Floats) -> Floats:
@@ -184,7 +195,10 @@ class CountedGalleries:
         out = np.zeros((len(relevant), len(self.ks)))
         for m in np.unique(relevant[relevant > 0]).tolist():
             at = relevant == m
-            out[at] = expected[at] @ self.score.weights(m, self.ks, self.size)
+            # Row by row: products of matrices round by how many rows there are in a block.
+            of_rows, weights = expected[at], self.score.weights(m, self.ks, self.size)
+            for column in range(len(self.ks)):
+                out[at, column] = (of_rows * weights[:, column]).sum(axis=1)
         return out
 
     @cached_property
@@ -216,7 +230,7 @@ class CountedGalleries:
         whole = self.question.n_samples
         ends = FAINT * self.most_relevant * n_classes * 2 * (whole + self.size)
         ties = 64 * UNLIKELY * self.depth if self.question.options.average else 0.0
-        return ends + ties + self.over * self.size
+        return (ends + ties + self.over * self.size) * self.score.in_all(self.size)
 
     @property
     def rounding(self) -> float:
@@ -234,30 +248,75 @@ def _add_rows(
 
 def solve_counted(question: Question, score: RetrievalScore) -> Solver:
     """One law of class counts."""
+    if question.passes_over and score.whole_relevant:
+        return _solve_passing_over(question, score)
     components = question.columns[0].law.components
-    weights = np.array([float_weights(question, component) for component in components])
-    return _solver(question, score, [component.train for component in components], weights)
+    if question.passes_over:
+        weights = np.array(law_weights(question), dtype=np.float64)
+    else:
+        weights = np.array([float_weights(question, component) for component in components])
+    trains = [component.train for component in components]
+    galleries = CountedGalleries(question, score, trains, [None] * len(trains))
+    return _solver(galleries, weights, weights.sum(axis=0))
+
+
+def _solve_passing_over(question: Question, score: RetrievalScore) -> Solver:
+    """Galleries of which some items are passed over: the number of relevant ones is random."""
+    weights = np.array(law_weights(question), dtype=np.float64)
+    counts: list[tuple[int, ...]] = []
+    numbers: list[int | None] = []
+    lines: list[Floats] = []
+    kinds, codes = query_kinds(question), question.codes
+    for component, weight in zip(question.columns[0].law.components, weights, strict=True):
+        for m, chances in _relevant_numbers(question, component.train).items():
+            counts.append(component.train)
+            numbers.append(m)
+            lines.append(weight * chances[kinds, codes])
+    galleries = CountedGalleries(question, score, counts, numbers)
+    return _solver(galleries, np.array(lines), weights.sum(axis=0), question.options.tol / 4)
+
+
+def _own_candidates(question: Question) -> Integers:
+    """Candidates of a query's class, those that it must not meet among them."""
+    found: Integers = question.class_sizes - (0 if question.outside else 1)
+    return found
+
+
+def _relevant_numbers(question: Question, train: tuple[int, ...]) -> dict[int, Floats]:
+    """Numbers of relevant items in a gallery, with their chances by kind and class of the query."""
+    pools = class_pools(question)[1]
+    candidates = _own_candidates(question)
+    chances_of = cache(relevant_counts)
+    found: dict[int, Floats] = {}
+    for kind, code in np.argwhere(pools > 0).tolist():
+        whole = int(candidates[code])
+        drawn, tol = min(train[code], whole), question.options.tol
+        for m, chance in chances_of(whole, int(pools[kind, code]), drawn, tol).items():
+            found.setdefault(m, np.zeros(pools.shape))[kind, code] = chance
+    return found
 
 
 def solve_whole(question: Question, score: RetrievalScore) -> Solver:
     """The gallery of all candidates: it has fixed counts of all classes."""
-    per_class = np.array([float(weight) for weight in class_weights(question)])
+    if question.exclusion is None:
+        weights = np.array([float(weight) for weight in class_weights(question)])[question.codes]
+    else:
+        weights = np.array([float(weight) for weight in alike(question)])
     everybody = tuple(question.class_sizes.tolist())
-    return _solver(question, score, [everybody], per_class[None, question.codes])
+    return _solver(CountedGalleries(question, score, [everybody], [None]), weights[None], weights)
 
 
 def _solver(
-    question: Question, score: RetrievalScore, trains: list[tuple[int, ...]], weights: Floats
+    galleries: CountedGalleries, weights: Floats, in_all: Floats, unlikely: float = 0.0
 ) -> Solver:
-    """Galleries of several counts; weights[component, sample] is what each counts."""
-    galleries = CountedGalleries(question, score, trains)
+    """weights[component, sample] is what each counts; `unlikely` galleries are left out."""
+    question = galleries.question
 
     def part(order: NeighborOrder, n_threads: int) -> Floats:
         return galleries.values(order, n_threads, weights)
 
     def finish(values: Floats) -> Answer:
-        bound = question.options.tol + galleries.left_out + galleries.rounding
-        counted = weights.sum(axis=0)[question.asked]
-        return answer_from_rows(question, values, counted, bound, weighted=True)
+        bound = question.options.tol + unlikely + galleries.left_out + galleries.rounding
+        return answer_from_rows(question, values, in_all[question.asked], bound, weighted=True)
 
     return Solver(galleries.depth, part, FromRows(question, finish), galleries.seconds, _CHEAPER)

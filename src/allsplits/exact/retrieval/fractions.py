@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import comb, prod
 
+from allsplits.exact.laws.class_counts.draws import class_pools, query_kinds
 from allsplits.exact.laws.class_counts.fractions import ExactRow, exact_row
 from allsplits.exact.question import Question
 from allsplits.exact.retrieval.scores import RetrievalScore, group_weights
@@ -61,11 +62,12 @@ def exact_sized(
     score: RetrievalScore, question: Question, order: NeighborOrder, row: int
 ) -> list[Fraction]:
     """The score of a row for each column under a law of sizes: a mixture over relevant items."""
-    own = question.codes[order.sample_of(row)]
+    sample = order.sample_of(row)
+    own = question.codes[sample]
     is_own = (question.codes == own).astype(question.codes.dtype)
     counted = exact_row(order, row, is_own, question.options.average)
     N = question.n_candidates
-    relevant = int(is_own[: question.n_samples].sum()) - (0 if question.outside else 1)
+    relevant = int(class_pools(question)[1][query_kinds(question)[sample], own])
     pools = [N - relevant, relevant]
     values = [Fraction(0)] * len(question.columns)
     for c, column in enumerate(question.columns):

@@ -5,6 +5,7 @@ holds m relevant ones in all, counts
 
     precision@k    1/k              if p ≤ k
     item_recall@k  1/m              if p ≤ k
+    recall@k       1                if p ≤ k and u = 0
     r_precision    1/m              if p ≤ m
     map            (u + 1)/p / m
     map@r          (u + 1)/p / m    if p ≤ m
@@ -12,7 +13,8 @@ holds m relevant ones in all, counts
     ndcg, ndcg@k   1/log2(p + 1) / Σ_{q ≤ min(m, k)} 1/log2(q + 1)      (if p ≤ k)
 
 So each is a *counting* of u (1, u + 1, or whether u is 0) times a weight of the position, which is
-at most 1 in sum over the positions. A gallery without a relevant item has nothing to count: 0.
+at most 1 in sum over the positions (recall@k: at each of them). A gallery without a relevant item
+has nothing to count: 0.
 """
 
 import re
@@ -30,6 +32,7 @@ Floats = NDArray[np.float64]
 _COUNTING = {
     "precision@k": PLAIN,
     "item_recall@k": PLAIN,
+    "recall@k": FIRST,
     "r_precision": PLAIN,
     "map": COUNTED,
     "map@r": COUNTED,
@@ -76,7 +79,7 @@ class RetrievalScore:
     @property
     def whole_relevant(self) -> bool:
         """Whether the number of relevant items in the gallery matters."""
-        return self.name not in ("precision@k", "mrr", "mrr@k")
+        return self.name not in ("precision@k", "recall@k", "mrr", "mrr@k")
 
     @property
     def rational(self) -> bool:
@@ -88,6 +91,10 @@ class RetrievalScore:
         if self.has_cut:
             return min(max(ks), gallery)
         return min(relevant, gallery) if self.stops_at_relevant else gallery
+
+    def in_all(self, size: int) -> int:
+        """What so many positions count together, at most: errors of positions are that much."""
+        return size if self.name == "recall@k" else 1
 
     def weights(self, relevant: int, ks: list[int], size: int) -> Floats:
         """[s, column]: what position s + 1 counts, in a gallery with so many relevant items."""
@@ -107,7 +114,7 @@ class RetrievalScore:
             ideal = np.cumsum(1 / np.log2(np.arange(2.0, relevant + 2)))
             last = np.minimum(ks, relevant) if self.has_cut else np.full(len(ks), relevant)
             counted /= np.log2(place + 1) * ideal[last - 1]
-        else:
+        elif family != "recall":
             counted /= relevant * (place if family == "map" else 1.0)
         return counted
 
@@ -120,6 +127,8 @@ class RetrievalScore:
             return Fraction(1, k)
         if family == "mrr":
             return Fraction(1, place)
+        if family == "recall":
+            return Fraction(1)
         return Fraction(1, relevant * (place if family == "map" else 1))
 
 

@@ -9,11 +9,13 @@ counts
 h being hypergeometric and φ what it counts (see `scores`). Samples of classes of one size share
 this table: for each m it is a product of three matrices, and a row costs one look for each relevant
 item. precision@k does not depend on m: there N - 1 candidates, a - 1 in the gallery, are one kind.
+
+Items that a query must not meet are among the N and in galleries, but stand before nobody: they are
+others that no row meets, so r and the rows are smaller, and nothing else changes.
 """
 
-from fractions import Fraction
 from functools import partial
-from math import comb, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +25,9 @@ from allsplits._threads import map_row_ranges
 from allsplits.exact._kernels_draws import hypergeometric_table
 from allsplits.exact.answer import Answer, FromRows, Solver, answer_from_rows
 from allsplits.exact.kernel_types import Rows
+from allsplits.exact.laws.class_counts.draws import class_pools, query_kinds, relevant_chances
 from allsplits.exact.laws.class_counts.vote import needed_depth
+from allsplits.exact.laws.class_counts.weights import alike
 from allsplits.exact.question import Question, neighbor_labels, own_rows, sample_weights
 from allsplits.exact.retrieval._kernels_sizes import add_from_tables
 from allsplits.exact.retrieval.kernel_types import COUNTED, FIRST
@@ -49,9 +53,9 @@ class SizeTables(NamedTuple):
 
     Attributes
     ----------
-    starts, steps : arrays of shape (classes,)
-        Where the table of a class starts (-1: no relevant items), and how many lines a relevant
-        item before takes; another item takes one.
+    starts, steps : arrays of shape (kinds, classes), or of shape (rows,)
+        Where the table of a query of a kind and class (of a row) starts (-1: no relevant items),
+        and how many lines a relevant item before takes; another item takes one.
     values : array of shape (lines, columns)
     """
 
@@ -62,12 +66,8 @@ class SizeTables(NamedTuple):
 
 def relevant_counts(n_candidates: int, relevant: int, size: int, tol: float) -> dict[int, float]:
     """How likely each number of relevant items is in the gallery; up to tol/4 is left out."""
-    low, high = max(1, size - (n_candidates - relevant)), min(relevant, size)
-    whole = comb(n_candidates, size)
-    chances = {
-        m: float(Fraction(comb(relevant, m) * comb(n_candidates - relevant, size - m), whole))
-        for m in range(low, high + 1)
-    }
+    found = relevant_chances(n_candidates, relevant, size)
+    chances = {m: float(chance) for m, chance in found.items() if m}
     for ends in (sorted(chances), sorted(chances, reverse=True)):
         total = 0.0
         for m in ends:
@@ -86,19 +86,19 @@ class SizedGalleries:
         self.ks = [column.k for column in question.columns]
         self.law = question.columns[0].law
         self.n_candidates = question.n_candidates
-        #: Relevant items for a question of each class.
-        self.relevant = question.class_sizes - (0 if question.outside else 1)
+        #: Relevant items for a question of each kind and class.
+        self.relevant = class_pools(question)[1]
         largest = max(component.train for component in self.law.components)
         self.size = score.positions(largest, int(self.relevant.max()), self.ks)
         self.depth, tol = self.n_candidates, question.options.tol
-        if self.size < self.law.smallest_training_set:
+        if question.exclusion is None and self.size < self.law.smallest_training_set:
             deepest = max(
                 needed_depth([question.n_samples], [component.train], self.size, tol)
                 for component in self.law.components
             )
             self.depth = min(self.depth, deepest)
         self.by_rank = score.name == "precision@k"
-        self.kinds = sorted({int(relevant) for relevant in self.relevant if relevant > 0})
+        self.kinds = np.unique(self.relevant[self.relevant > 0]).tolist()
         self._check_room()
 
     def _lines(self, relevant: int) -> int:
@@ -130,12 +130,13 @@ class SizedGalleries:
             starts[relevant] = used
             used += len(made)
             parts.append(made)
-        relevant_of = self.relevant.tolist()
-        steps = [1 if self.by_rank else self.n_candidates - r + 1 for r in relevant_of]
+        start_of = np.full(max(self.kinds, default=0) + 1, -1)
+        start_of[list(starts)] = list(starts.values())
+        step_of = self.n_candidates - np.arange(len(start_of)) + 1
+        step_of[:] = 1 if self.by_rank else step_of
+        relevant = np.maximum(self.relevant, 0)
         values = np.concatenate(parts) if parts else np.zeros((0, len(self.ks)))
-        return SizeTables(
-            np.array([starts.get(r, -1) for r in relevant_of]), np.array(steps), values
-        )
+        return SizeTables(start_of[relevant], step_of[relevant], values)
 
     def _by_rank(self) -> Floats:
         """precision@k of an item by its rank, whatever stands before it."""
@@ -209,7 +210,8 @@ class SizedGalleries:
     @property
     def left_out(self) -> float:
         """Bound on what is left out: unlikely galleries, and items behind the search."""
-        return 1.25 * self.question.options.tol + _FAINT * self.n_candidates**2
+        faint = _FAINT * self.n_candidates**2 * self.score.in_all(self.size)
+        return 1.25 * self.question.options.tol + faint
 
 
 def solve_sized(question: Question, score: RetrievalScore) -> Solver:
@@ -224,18 +226,25 @@ def solve_sized(question: Question, score: RetrievalScore) -> Solver:
 
     def finish(values: Floats) -> Answer:
         bound = galleries.left_out + galleries.rounding
-        return answer_from_rows(question, values, sample_weights(question), bound)
+        if question.exclusion is None:
+            return answer_from_rows(question, values, sample_weights(question), bound)
+        weights = np.array([float(w) for w in alike(question)[question.asked]])
+        return answer_from_rows(question, values * weights[:, None], weights, bound, weighted=True)
 
     return Solver(galleries.depth, part, FromRows(question, finish), galleries.seconds, _CHEAPER)
 
 
 def _values(question: Question, tables: SizeTables, order: NeighborOrder, n_threads: int) -> Floats:
     """Scores of the rows of a block, shape (rows, columns)."""
-    codes = question.codes[own_rows(order)]
+    numbers = own_rows(order)
+    codes, kinds = question.codes[numbers], query_kinds(question)[numbers]
     rows = Rows(order.indptr, neighbor_labels(order, question.codes), order.tied, codes)
     place: slice | NDArray[np.intp] = slice(None)
     if question.options.average:
-        rows, _, place = distinct_rows(rows, np.zeros_like(codes))
+        rows, chosen, place = distinct_rows(rows, kinds)
+        kinds = kinds[chosen]
+    starts, steps = tables.starts[kinds, rows.own], tables.steps[kinds, rows.own]
+    tables = SizeTables(starts, steps, tables.values)
     out = np.zeros((len(rows.own), len(question.columns)))
     run = partial(_add_rows, rows, question.options.average, tables, out)
     map_row_ranges(run, len(rows.own), n_threads)

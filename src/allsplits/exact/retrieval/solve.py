@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from allsplits.exact.answer import Solver, by_law, in_fractions
 from allsplits.exact.laws.class_counts.draws import class_pools, query_kinds
 from allsplits.exact.laws.class_counts.fractions import ExactRow, solve_in_fractions
+from allsplits.exact.laws.class_counts.weights import alike
 from allsplits.exact.question import Question, class_weights
 from allsplits.exact.retrieval.class_counts import solve_counted, solve_whole
 from allsplits.exact.retrieval.fractions import exact_counted, exact_sized
 from allsplits.exact.retrieval.scores import RetrievalScore
 from allsplits.exact.retrieval.sizes import solve_sized
 from allsplits.exceptions import InvalidInputError, NothingRelevantWarning, UnsupportedError
+from allsplits.orders import NeighborOrder
 from allsplits.splits import CountsLaw
 
 
@@ -40,9 +42,16 @@ def solve_sized_galleries(question: Question) -> Solver:
     if not question.options.exact:
         return by_law(question, partial(_sized, score=score))
     per_class = class_weights(question)
-    weights = [per_class[code] for code in question.own_codes.tolist()]
-    line = partial(exact_sized, score, question)
-    return in_fractions(question, line, question.n_candidates, weights)
+    weights = [per_class[code] for code in question.codes.tolist()]
+    if question.exclusion is not None:
+        weights = alike(question)
+
+    def line(order: NeighborOrder, row: int) -> list[Fraction | None]:
+        if not weights[order.sample_of(row)]:
+            return [None] * len(question.columns)
+        return list(exact_sized(score, question, order, row))
+
+    return in_fractions(question, line, question.n_candidates, weights[question.asked])
 
 
 def _sized(question: Question, score: RetrievalScore) -> Solver:
@@ -86,7 +95,7 @@ def _most_relevant(question: Question) -> NDArray[np.int64]:
             trains = np.max([component.train for component in law.components], axis=0)
             most = np.minimum(most, trains[codes])
     if question.exclusion is not None:
-        most[pools[query_kinds(question), codes] == 0] = 1
+        most = np.where(pools[query_kinds(question), codes] == 0, 1, most)
     if question.outside:
         # Of classes that no sample has another warning tells.
         most = np.where(question.class_sizes[codes] == 0, 1, most)

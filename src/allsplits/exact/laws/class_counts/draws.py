@@ -1,6 +1,8 @@
 """What a law of class counts draws: candidates of each class, and the tables the kernels need."""
 
 from collections.abc import Sequence
+from fractions import Fraction
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +29,24 @@ def query_kinds(question: Question) -> NDArray[np.int32]:
     if question.exclusion is not None:
         return question.exclusion.groups
     return np.zeros_like(question.codes)
+
+
+def relevant_chances(n_candidates: int, relevant: int, drawn: int) -> dict[int, Fraction]:
+    """How likely it is that so many relevant ones are among `drawn` of all candidates."""
+    whole = comb(n_candidates, drawn)
+    low, high = max(0, drawn - (n_candidates - relevant)), min(relevant, drawn)
+    return {
+        m: Fraction(comb(relevant, m) * comb(n_candidates - relevant, drawn - m), whole)
+        for m in range(low, high + 1)
+    }
+
+
+def own_draws(question: Question, code: int, pool: int, drawn: int) -> dict[int, Fraction]:
+    """How many of the `pool` items that a query may meet of its class are drawn, how likely."""
+    if not question.passes_over:
+        return {min(pool, drawn): Fraction(1)}
+    candidates = int(question.class_sizes[code]) - (0 if question.outside else 1)
+    return relevant_chances(candidates, pool, min(drawn, candidates))
 
 
 class Pools(NamedTuple):

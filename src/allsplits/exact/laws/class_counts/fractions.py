@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.answer import Solver, in_fractions
-from allsplits.exact.laws.class_counts.draws import class_pools, query_kinds
-from allsplits.exact.laws.class_counts.weights import exact_weights
+from allsplits.exact.laws.class_counts.draws import class_pools, own_draws, query_kinds
+from allsplits.exact.laws.class_counts.weights import law_weights
 from allsplits.exact.laws.fixed_size.fractions import groups_of
 from allsplits.exact.question import Question
 from allsplits.orders import NeighborOrder
@@ -148,26 +148,26 @@ def solve_in_fractions(exact: ExactValue, question: Question) -> Solver:
     pools, own_pools = class_pools(question)
     kinds = query_kinds(question)
     components = question.columns[0].law.components
-    weights = [
-        [component.weight * w for w in exact_weights(question, component)]
-        for component in components
-    ]
+    weights = law_weights(question)
     of_samples = [sum(parts, Fraction(0)) for parts in zip(*weights, strict=True)]
 
     def line(order: NeighborOrder, row: int) -> list[Fraction | None]:
         sample = order.sample_of(row)
         if not of_samples[sample]:
             return [None] * len(question.columns)
-        pool = pools[kinds[sample]].tolist()
-        pool[codes[sample]] = int(own_pools[kinds[sample], codes[sample]])
+        pool, own = pools[kinds[sample]].tolist(), int(codes[sample])
+        pool[own] = int(own_pools[kinds[sample], own])
         counted = exact_row(order, row, codes, options.average)
         totals = [Fraction(0)] * len(question.columns)
         for component, weight in zip(components, weights, strict=True):
             if not weight[sample]:
                 continue
             drawn = [min(pair) for pair in zip(pool, component.train, strict=True)]
-            for c, column in enumerate(question.columns):
-                totals[c] += weight[sample] * exact(counted, pool, drawn, column.k, options.share)
+            draws = own_draws(question, own, pool[own], component.train[own])
+            for drawn[own], chance in draws.items():
+                for c, column in enumerate(question.columns):
+                    value = exact(counted, pool, drawn, column.k, options.share)
+                    totals[c] += weight[sample] * chance * value
         return [total / of_samples[sample] for total in totals]
 
     return in_fractions(question, line, question.n_candidates, of_samples[question.asked])
