@@ -172,6 +172,7 @@ def _document(labelled: Labelled, found: Audit) -> dict[str, Any]:
         "z": found.z,
         "luck": found.luck,
         "luck_error": found.luck_error,
+        "luck_sampled": found.sampled,
         "n_runs": len(found.run_scores),
         "test_mean": found.test_mean,
         "verdict": found.verdict,

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import (
     KFold,
+    LeaveOneGroupOut,
+    LeavePOut,
     ShuffleSplit,
     StratifiedKFold,
     StratifiedShuffleSplit,
@@ -133,12 +135,32 @@ def test_what_is_not_counted_says_why(estimator, options, reason):
 
 
 def test_ties_with_many_orders_are_sampled():
-    X, y = np.zeros((12, 1)), np.arange(12) % 2
+    X, y = np.zeros((20, 1)), np.arange(20) % 2
     evaluation = evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(0.5))
     with pytest.raises(UnsupportedError, match="too many orders"):
         _ = evaluation.split_std
     in_row_order = evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(0.5), distance_ties="index")
     assert in_row_order.split_std > 0
+
+
+def test_few_splits_are_scored_one_by_one():
+    """Three groups, or leave-two-out of ten: there is nothing to draw."""
+    X, y = data(10, 3)
+    groups = np.arange(10) % 3
+    for k, options in (
+        (2, {"cv": LeaveOneGroupOut(), "groups": groups}),
+        (3, {"cv": LeavePOut(2)}),
+    ):
+        knn = KNeighborsClassifier(k)
+        found = evaluate(knn, X, y, **options)
+        splits = options["cv"].split(X, y, options.get("groups"))
+        scores = [knn.fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits]
+        assert found.split_std == pytest.approx(np.std(scores), abs=1e-12)
+        spread = found.split_spread()
+        assert not spread.sampled
+        assert spread.error_bound < 1e-9
+        drawn = found.split_spread(method="sampled", n_runs=2000)
+        assert abs(drawn.std - spread.std) < 4.5 * drawn.standard_error
 
 
 @every_case
