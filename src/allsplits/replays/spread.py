@@ -44,7 +44,10 @@ from allsplits.splits import GroupLaw, SizeLaw
 _TOL = 1e-11
 #: Pairs that take longer are sampled; those that are asked for take what they take.
 _SECONDS_IN_PASSING = 2.0
-_SECONDS = {"exact": inf, "auto": 600.0, "quick": 20.0, "in passing": _SECONDS_IN_PASSING}
+_SECONDS = {
+    "exact": inf, "exact if possible": inf, "auto": 600.0, "quick": 20.0,
+    "in passing": _SECONDS_IN_PASSING,
+}  # fmt: skip
 #: Runs that are drawn in passing, fewer where they take long; and neighbours that are stored then.
 _RUNS_IN_PASSING, _FEWEST_RUNS, _MOST_IN_PASSING = 1000, 100, 1 << 24
 #: Pairs of prefixes that are counted in Fractions, for one neighbour and for more.
@@ -66,7 +69,7 @@ def split_spread(
     neighbors: Neighbors, question: Question, *, method: str, n_runs: int, seed: int
 ) -> SplitSpread:
     """The spread of the score between runs, for a question of one column."""
-    if _is_alone(question):
+    if is_alone(question):
         return SplitSpread(0.0, 0, Fraction(0))
     order = _stored_order(neighbors, question)
     found = _counted_if(order, question, method)
@@ -117,7 +120,7 @@ def runs_in_passing(neighbors: Neighbors, question: Question, n_runs: int) -> Fl
 
 def _runs_in_passing(question: Question) -> int:
     """Runs that can be drawn in a few seconds; 0 if none should be."""
-    if _is_alone(question) or (_leaves_one_out(question) and not question.outside):
+    if is_alone(question) or (leaves_one_out(question) and not question.outside):
         return 0
     each = sampling_seconds(question, 1) / thread_count(question.options.n_jobs)
     n_runs = min(_RUNS_IN_PASSING, int(_SECONDS_IN_PASSING / each))
@@ -125,12 +128,12 @@ def _runs_in_passing(question: Question) -> int:
     return 0 if too_many or n_runs < _FEWEST_RUNS else n_runs
 
 
-def _is_alone(question: Question) -> bool:
+def is_alone(question: Question) -> bool:
     """Whether there is one training set only: all samples answer a fixed test set."""
     return question.outside and bool(question.columns[0].law.n_splits == 1)
 
 
-def _leaves_one_out(question: Question) -> bool:
+def leaves_one_out(question: Question) -> bool:
     """Whether a split tests one sample, or one group."""
     law = question.columns[0].law
     if isinstance(law, GroupLaw):
@@ -229,7 +232,7 @@ def _counted(order: NeighborOrder, question: Question, most_seconds: float) -> S
         order, question.codes, runs.pools, average=options.average, nearest=k == 1
     )
     if lists is None:
-        return "tied neighbours have too many orders"
+        return "tied neighbours have too many orders (distance_ties='index' has one)"
     complete = order.depth == order.n_candidates
     if options.exact and complete and _few(len(lists.neighbors), k):
         mean, second = (

@@ -15,7 +15,7 @@ from sklearn.model_selection import (
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import Bootstrap, FixedSize, evaluate
-from allsplits.exceptions import InvalidInputError, LongRunWarning, UnsupportedError
+from allsplits.exceptions import InvalidInputError, LongRunWarning, SampledWarning, UnsupportedError
 from allsplits.replays.spread import _SECONDS
 
 CASES = {
@@ -101,8 +101,9 @@ def test_results_say_whether_they_are_sampled():
     X, y = data(40, 3)
     knn = KNeighborsClassifier(3)
     evaluation = evaluate(knn, X, y, cv=5)
-    with pytest.raises(UnsupportedError, match="more than two classes"):
-        _ = evaluation.split_std
+    with pytest.warns(SampledWarning, match=r"SAMPLED from 4,000 runs .* more than two classes"):
+        sampled = evaluation.split_std
+    assert sampled == evaluation.split_spread(method="sampled").std
     found = evaluation.split_spread(n_runs=50)
     assert "SAMPLED from 50 runs" in repr(found)
     assert "more than two classes" in repr(found)
@@ -137,8 +138,10 @@ def test_what_is_not_counted_says_why(estimator, options, reason):
 def test_ties_with_many_orders_are_sampled():
     X, y = np.zeros((20, 1)), np.arange(20) % 2
     evaluation = evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(0.5))
-    with pytest.raises(UnsupportedError, match="too many orders"):
-        _ = evaluation.split_std
+    with pytest.raises(UnsupportedError, match=r"too many orders .*distance_ties='index'"):
+        evaluation.split_spread(method="exact")
+    with pytest.warns(SampledWarning, match=r"standard error .*split_spread\(\)"):
+        assert 0 < evaluation.split_std < 0.2
     in_row_order = evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(0.5), distance_ties="index")
     assert in_row_order.split_std > 0
 
