@@ -131,5 +131,3 @@ def test_the_noise_of_splitting_is_told_or_why_not(flowers, options, words):
 def test_a_confidence_in_percent_is_refused_with_the_range(flowers):
     error = refused("compare", flowers, "-t", "kind", "--other-k", "3", "--confidence", "95")
     assert "--confidence must lie strictly between 0 and 1; got 95" in error
-    two = run("compare", flowers, "-t", "kind", "--other-k", "3", "--scoring", "neg_log_loss+1")
-    assert "interval, by sample scores" in " ".join(two.out.split())

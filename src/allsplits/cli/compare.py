@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from allsplits._validation import check_fraction
 from allsplits.cli import _options as options
 from allsplits.cli._command import reads_table
 from allsplits.cli._load import Labelled, Source
@@ -100,6 +99,8 @@ def compare(
       allsplits compare flowers.csv -t species --other-metric manhattan
       allsplits compare resnet.npy clip.npy dino.npy --labels labels.csv
     """
+    from allsplits._validation import check_fraction
+
     check_fraction("--confidence", confidence)
     first = Model(metric, weights, p, scoring)
     second = Model(other_metric or metric, other_weights or weights, p, scoring)

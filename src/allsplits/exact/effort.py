@@ -138,7 +138,7 @@ def warn_of_strikes(seconds: float, n_threads: int) -> None:
     warnings.warn(
         f"the score without each sample will take about {words} on {n_threads} threads, far longer "
         "than the evaluation; cheaper: interval(method='sample scores'), which is too narrow for "
-        "few neighbours, or weights='uniform'",
+        "few neighbours",
         LongRunWarning,
         stacklevel=2,
     )

@@ -46,7 +46,10 @@ def _value(vote, work, i):
     own = vote.labels[i]
     if vote.ranked:
         return 1.0 if work.sums[0, own] + work.sums[1, own] > 0 else 0.0
-    most = work.sums[line].max() - slack_of(vote, work)
+    most = 0.0
+    for c in range(work.sums.shape[1]):
+        most = max(most, work.sums[line, c])
+    most -= slack_of(vote, work)
     if work.sums[line, own] < most:
         return 0.0
     winners = 0
@@ -114,10 +117,13 @@ def _add_rival(vote, choice, case, rival, own, mine):
     votes, members, weight, slack = case
     size, most = choice.left[0], choice.left[1]
     before, after = choice.before, choice.after
-    after[: most + 1] = 0.0
     n_even = before.shape[1]
     for places in range(most + 1):
-        if before[places].max() > 0:
+        for even in range(n_even):
+            after[places, even] = 0.0
+    for places in range(most + 1):
+        # Places that cannot be left are passed over: more than there are tied ones.
+        if places <= size:
             low, high = hypergeometric(size, members[rival], places, choice.chances)
             for e in range(low, high + 1):
                 outcome = _outcome(vote, votes[rival] + e * weight - mine, slack, rival, own)
@@ -127,7 +133,9 @@ def _add_rival(vote, choice, case, rival, own, mine):
                 more = outcome if vote.share else 0
                 for even in range(n_even - more):
                     after[places - e, even + more] += before[places, even] * choice.chances[e]
-    before[: most + 1] = after[: most + 1]
+    for places in range(most + 1):
+        for even in range(n_even):
+            before[places, even] = after[places, even]
     choice.left[0] -= members[rival]
 
 
@@ -135,7 +143,7 @@ def _add_rival(vote, choice, case, rival, own, mine):
 def _chance_to_win(vote, choice, case, own, left):
     """The share of choices in which the class wins, an even vote shared where that is the rule."""
     votes, members, weight, slack = case
-    size, won = members.sum(), 0.0
+    size, won = choice.left[2], 0.0
     low, high = hypergeometric(size, members[own], left, choice.own)
     for b in range(low, high + 1):
         mine, even, beaten = votes[own] + b * weight, 0, False
@@ -147,7 +155,9 @@ def _chance_to_win(vote, choice, case, own, left):
         if beaten:
             continue
         choice.left[0], choice.left[1] = size - members[own], left - b
-        choice.before[: left - b + 1] = 0.0
+        for places in range(left - b + 1):
+            for column in range(choice.before.shape[1]):
+                choice.before[places, column] = 0.0
         choice.before[left - b, even if vote.share else 0] = choice.own[b]
         for rival in range(len(votes)):
             if rival != own and members[rival] > 0:
@@ -173,12 +183,16 @@ def _averaged_value(rows, vote, run, work, choice, i):
         work.extremes[0] = min(work.extremes[0], weight)
         work.extremes[1] = max(work.extremes[1], weight)
     own, members = vote.labels[i], choice.members
-    members[:] = 0
+    for c in range(len(members)):
+        members[c] = 0
+    choice.left[2] = 0
     for e in range(first, stop):
-        members[vote.labels[rows.neighbors[e]]] += copies_of(rows, run, i, e)
+        times = copies_of(rows, run, i, e)
+        members[vote.labels[rows.neighbors[e]]] += times
+        choice.left[2] += times
     votes = work.sums[1 if work.extremes[2] > 0 else 0]
     if vote.ranked:
-        low, _ = hypergeometric(members.sum(), members[own], left, choice.own)
+        low, _ = hypergeometric(choice.left[2], members[own], left, choice.own)
         return 1.0 if votes[own] > 0 or low > 0 else 1.0 - choice.own[0]
     case = (votes, members, weight, slack_of(vote, work))
     return _chance_to_win(vote, choice, case, own, left)

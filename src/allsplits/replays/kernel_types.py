@@ -106,8 +106,8 @@ class ChoiceWork(NamedTuple):
     before, after : arrays of shape (k + 1, rivals + 1)
         Chances by places that are left and rivals that are even; of the latter one column alone
         where even votes are not shared.
-    left : array of shape (2,)
-        Tied ones of the classes that are to come, and the places they may have at most.
+    left : array of shape (3,)
+        Tied ones of the classes that are to come, the places they may have at most, and all tied.
     """
 
     members: Ints
@@ -122,7 +122,7 @@ class ChoiceWork(NamedTuple):
         """Room for k voters of so many classes."""
         shape = (k + 1, n_classes if share else 1)
         numbers = np.zeros(n_classes, dtype=np.int64), np.zeros(k + 1), np.zeros(k + 1)
-        return cls(*numbers, np.zeros(shape), np.zeros(shape), np.zeros(2, dtype=np.int64))
+        return cls(*numbers, np.zeros(shape), np.zeros(shape), np.zeros(3, dtype=np.int64))
 
 
 class Answers(NamedTuple):

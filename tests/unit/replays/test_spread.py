@@ -14,9 +14,11 @@ from sklearn.model_selection import (
 )
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import Bootstrap, FixedSize, evaluate
+from allsplits import Bootstrap, ClassCounts, FixedSize, evaluate
 from allsplits.exceptions import InvalidInputError, LongRunWarning, SampledWarning, UnsupportedError
-from allsplits.replays.spread import _SECONDS
+from allsplits.replays.every_split import every_split
+from allsplits.replays.sample import scores_of_splits
+from allsplits.replays.spread import _SECONDS, _stored_order
 
 CASES = {
     "nearest, fixed size": (FixedSize(0.6), 1, 3),
@@ -164,6 +166,27 @@ def test_few_splits_are_scored_one_by_one():
         assert spread.error_bound < 1e-9
         drawn = found.split_spread(method="sampled", n_runs=2000)
         assert abs(drawn.std - spread.std) < 4.5 * drawn.standard_error
+
+
+@pytest.mark.parametrize(("most", "sampled"), [(45, False), (44, True)])
+def test_how_few_splits_are_few(most, sampled, monkeypatch):
+    X, y = data(10, 3)
+    monkeypatch.setattr("allsplits.replays.spread._MOST_SPLITS", most)
+    found = evaluate(KNeighborsClassifier(3), X, y, cv=LeavePOut(2)).split_spread(n_runs=50)
+    assert found.sampled == sampled
+
+
+@pytest.mark.parametrize("cv", [ShuffleSplit(test_size=2, train_size=5), ClassCounts(2)], ids=str)
+def test_splits_that_leave_samples_out_and_splits_by_class(cv):
+    """Each split once, with the exact mean of the law; tied targets of a regressor, too."""
+    X, y = np.round(data(9, 2)[0]), np.array([0, 1, 0, 1, 0, 1, 0, 1, 1])
+    found = evaluate(KNeighborsClassifier(2, weights="distance"), X, y, cv=cv)
+    question = found.task.samples_question()
+    every = every_split(question)
+    assert len(every.splits) == found.n_splits
+    assert len({(*map(int, a), -1, *map(int, b)) for a, b in every.splits}) == found.n_splits
+    scores = scores_of_splits(_stored_order(found.task.neighbors, question), question, every.splits)
+    assert every.shares @ scores == pytest.approx(found.score, abs=1e-9)
 
 
 @every_case
