@@ -159,7 +159,7 @@ def _why_none(law: Law, scoring: str) -> str:
     if law.outside:
         return "the references are given, and test samples teach nobody"
     if law.kind == "episodes":
-        return "episodes with one sample fewer are another task"
+        return "episodes have no pass for it (jackknife_variance has it, with exact=True)"
     if scoring not in _COUNTED and not scoring.startswith("recall@"):
         return f"{scoring} is not known with a sample gone"
     return "without one of them too few voters are left, or law and vote have no such pass"
