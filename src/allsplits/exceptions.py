@@ -9,10 +9,11 @@
     ├── DeviceError       (RuntimeError)   a GPU has too little memory, or no longer answers
     └── MissingExtraError (ImportError)    an optional dependency is not installed
 
-Messages name the parameter, what is allowed and what was given. Three warnings have classes of
-their own, so that they can be silenced or made errors: LongRunWarning, before a run of over a
-minute, UnknownClassWarning, for test samples whose class no reference has, and
-NothingRelevantWarning, for queries that find nothing relevant in any gallery.
+Messages name the parameter, what is allowed and what was given. Four warnings have classes of
+their own, so that they can be silenced or made errors: LongRunWarning, before a long run,
+SampledWarning, for a plain number that is sampled, UnknownClassWarning, for test samples whose
+class no reference has, and NothingRelevantWarning, for queries that find nothing relevant in any
+gallery.
 """
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "LongRunWarning",
     "MissingExtraError",
     "NothingRelevantWarning",
+    "SampledWarning",
     "StorageError",
     "UnknownClassWarning",
     "UnsupportedError",
@@ -70,7 +72,15 @@ class MissingExtraError(AllSplitsError, ImportError):
 
 
 class LongRunWarning(UserWarning):
-    """What was asked for is expected to take over a minute; the message says what is cheaper."""
+    """What was asked for is expected to take over a minute; the message says what is cheaper.
+
+    Samples that are left out one by one are announced from ten seconds on: they take much longer
+    than the evaluation did.
+    """
+
+
+class SampledWarning(UserWarning):
+    """A number that has no room for its error is sampled; the message has the error, and why."""
 
 
 class UnknownClassWarning(UserWarning):

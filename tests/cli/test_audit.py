@@ -59,6 +59,21 @@ def test_true_and_false(name, true_is, values, words, tmp_path):
     assert f"{name}: true is read as {true_is}" in document["notes"]
 
 
+@pytest.mark.parametrize(
+    ("name", "one_is", "values"),
+    [
+        ("is_train", "train", TRAIN.astype(int)),
+        ("is_test", "test", (~TRAIN).astype(float)),
+        ("fold", "train", [str(int(one)) for one in TRAIN]),
+    ],
+)
+def test_one_and_zero(name, one_is, values, words, tmp_path):
+    path = with_split(tmp_path / "iris.csv", values, name)
+    document = found(path, "--split", name)
+    assert document["score"] == found(words, "--split", "part")["score"]
+    assert f"{name}: 1 is read as {one_is}" in document["notes"]
+
+
 def test_rows_without_a_value_are_left_out(tmp_path):
     kept = np.arange(150) % 10 > 0
     values = [("train" if one else "test") if keep else None
@@ -92,7 +107,7 @@ def test_bad_columns_are_refused(words, tmp_path):
     error = refused("audit", words, "-t", "species", "--split", "sepal_width")
     assert "part" in error  # no number, and not said to be the split
     error = refused("audit", words, "-t", "species", "--split", "sepal_width", "--drop", "part")
-    assert "must hold train and test, or true and false" in error
+    assert "must hold train and test, true and false, or 1 and 0" in error
     assert "3.0 (26 rows)" in error
     assert "more" in error
     assert "did you mean 'part'" in refused("audit", words, "-t", "species", "--split", "parts")

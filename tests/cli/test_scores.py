@@ -148,3 +148,21 @@ def test_wrong_radii(flowers):
     assert "number" in refused(
         "evaluate", flowers, "-t", "a", "--drop", "kind", "--radius", "1", "--outlier", "x"
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--scoring", "neg_log_loss+1"], "is not known of neg_log_loss+1"),
+        (["--cv", "loo"], "leaving out one row after the other is all splits"),
+        (["--cv", "5"], "A single shuffled 5-fold cross-validation varies by"),
+    ],
+)
+def test_the_noise_of_splitting_is_told_or_why_not(flowers, options, words):
+    shown = run("evaluate", flowers, "-t", "kind", "-k", "3", *options).out
+    assert words in " ".join(shown.split())
+
+
+def test_a_confidence_in_percent_is_refused_with_the_range(flowers):
+    error = refused("compare", flowers, "-t", "kind", "--other-k", "3", "--confidence", "95")
+    assert "--confidence must lie strictly between 0 and 1; got 95" in error

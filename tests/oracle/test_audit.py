@@ -110,19 +110,46 @@ def test_mean_spread_and_place_are_those_of_all_splits(law, balanced, points, k)
     near = 1e-9 if not found.spread.sampled else 5 * found.spread.standard_error
     assert found.split_std == pytest.approx(std, abs=near)
     assert found.z == pytest.approx((found.score - float(mean)) / found.split_std, abs=1e-9)
-    # Scores near this one may fall on either side of it where 32 orders stand for all of the tied.
     (own,) = (
         score
         for run, (_, score) in zip(runs, scores, strict=True)
         if set(run.splits[0][0]) == set(train)
     )
     assert found.score == pytest.approx(float(own), abs=1e-12)
-    if points == "no ties":
-        good = sum((w for w, score in scores if score >= own), Fraction(0))
-        bad = sum((w for w, score in scores if score <= own), Fraction(0))
-        assert abs(found.at_least_as_good - good) < 4 * found.luck_error + 0.005
-        assert abs(found.at_least_as_bad - bad) < 4 * found.luck_error + 0.005
-    assert np.mean(found.run_scores) == pytest.approx(float(mean), abs=5 * std / 20_000**0.5)
+    # All splits are scored, since they are few: nothing is off by chance.
+    assert not found.sampled
+    assert found.luck_error == 0
+    good = sum((w for w, score in scores if score >= own), Fraction(0))
+    bad = sum((w for w, score in scores if score <= own), Fraction(0))
+    assert found.at_least_as_good == pytest.approx(float(good), abs=1e-12)
+    assert found.at_least_as_bad == pytest.approx(float(bad), abs=1e-12)
+    expected = sorted(float(score) for _, score in scores)
+    np.testing.assert_allclose(np.sort(found.run_scores), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("points", ["one pair of twins", "heavy ties", "all identical"])
+def test_drawn_splits_are_scored_as_all_are(points, k, monkeypatch):
+    """Splits that score the same in Fractions count as the same, whatever their ties."""
+    monkeypatch.setattr("allsplits.replays.spread._MOST_SPLITS", 0)
+    data = dataset("no ties" if points == "one pair of twins" else points, "2 classes")
+    X = data.X.copy()
+    if points == "one pair of twins":
+        X[6] = X[1]
+        data = data._replace(X=X)
+    runs = spread.of_splits(oracle.fixed_size(N, 5))
+    scores = spread.run_scores(data, runs, k)
+    values = [score for _, score in scores]
+    for place in (0, 11, 55):
+        train, test = runs[place].splits[0]
+        if not {data.labels[i] for i in test} <= {data.labels[i] for i in train}:
+            continue
+        found = audit_split(KNeighborsClassifier(k), X, data.y, train, test, stratify=False)
+        assert found.sampled
+        good = sum(value >= values[place] for value in values) / len(values)
+        bad = sum(value <= values[place] for value in values) / len(values)
+        for drawn, share in ((found.at_least_as_good, good), (found.at_least_as_bad, bad)):
+            assert abs(drawn - share) <= 4 * np.sqrt(share * (1 - share) / 4000)
 
 
 def test_groups_stay_together():

@@ -65,16 +65,8 @@ def test_votes_under_independent_draws(weights):
         check_answers(classifier(k, given, data, cv=Bernoulli(q)), answers)
 
 
-#: Where a class may vanish, a callable may leave nobody with any weight: see the last test.
-COUNTED = [
-    (labels, weights)
-    for labels in ("2 classes", "3 classes", "2 classes, one of one sample")
-    for weights in WEIGHTS
-    if weights == "distance" or "one of one" not in labels
-]
-
-
-@pytest.mark.parametrize(("labels", "weights"), COUNTED)
+@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("labels", ["2 classes", "3 classes", "2 classes, one of one sample"])
 @pytest.mark.parametrize("points", POINTS)
 def test_votes_of_class_counts(points, labels, weights):
     given, weigh = WEIGHTS[weights]
@@ -134,9 +126,29 @@ def test_means(points, weights, cv, sizes, distance_ties):
         assert found.moves.counted_twice == pytest.approx(twice, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("cv", [FixedSize(4), ClassCounts({False: 1, True: 2})], ids=str)
-def test_a_class_that_vanishes_and_weights_of_zero_leave_the_sample_scores(cv):
-    data = dataset("no ties", "2 classes, one of one sample")
-    found = classifier(2, WEIGHTS["steps"][0], data, cv=cv)
-    assert found.without_one is None
-    assert found.interval().method == "sample scores"
+@every_tie
+@every_weight
+@pytest.mark.parametrize("labels", ["2 classes, one of one sample", "3 classes, one of one sample"])
+@pytest.mark.parametrize("points", POINTS)
+def test_a_class_that_vanishes_is_none(points, labels, weights, ties):
+    """Steps may leave nobody with any weight: then the first class wins that is still there."""
+    given, weigh = weights
+    data = dataset(points, labels)
+    law = oracle.fixed_size(data.n - 1, fewer(4, data.n))
+    whole = oracle.given_distances(city_block(data.X))
+    for k in (1, 2):
+        answers = []
+        for j in range(data.n):
+            distances, kept = rest_of(whole, j)
+            rest = tuple(data.labels[i] for i in kept)
+            answers.append(oracle.classify(distances, rest, law, k, weigh=weigh, **ties))
+        check_answers(classifier(k, given, data, cv=FixedSize(4), **ties), answers)
+        exact = classifier(k, given, data, cv=FixedSize(4), exact=True, **ties)
+        assert list(exact.fractions_without_one) == [answer.score for answer in answers]
+
+
+def test_weights_that_are_never_zero_need_one_pass(monkeypatch):
+    monkeypatch.setattr("allsplits.exact.leaving_out._leave_out_each", None)
+    knn = KNeighborsClassifier(1, weights=lambda distances: 0.5**distances)
+    found = evaluate(knn, [[0.0], [2], [2], [3], [2]], [0, 1, 1, 1, 1], cv=FixedSize(3))
+    np.testing.assert_allclose(found.without_one, [1, 0.75, 0.75, 0.75, 0.75])

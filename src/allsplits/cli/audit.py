@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from allsplits.model_selection import Audit
 
 _MOST_VALUES = 6
+#: How tables write 1 and 0.
+_NUMBERS = {"1", "0", "1.0", "0.0"}
 
 
 class Like(StrEnum):
@@ -52,9 +54,9 @@ def audit(
         str,
         typer.Option(
             metavar="COLUMN",
-            help="The column that says who trains and who tests: train and test, or true and false "
-            "(true trains, unless the column is called after the test). Rows without a value are "
-            "left out.",
+            help="The column that says who trains and who tests: train and test, true and false, "
+            "or 1 and 0 (true and 1 train, unless the column is called after the test). Rows "
+            "without a value are left out.",
         ),
     ],
     k: options.KNeighbors = 5,
@@ -134,15 +136,17 @@ def read_split_column(
     kinds.pop("", None)
     if kinds and set(kinds) <= {"train", "test"}:
         train, test = words == "train", words == "test"
-    elif kinds and set(kinds) <= {"true", "false"}:
+    elif kinds and (set(kinds) <= {"true", "false"} or set(kinds) <= _NUMBERS):
         of_test = "test" in column.lower() and "train" not in column.lower()
-        train, test = words == ("false" if of_test else "true"), words != ""
-        test = test & ~train
-        labelled.data.notes.append(f"{column}: true is read as {'test' if of_test else 'train'}")
+        chosen = np.isin(words, ["true", "1", "1.0"])
+        train = ((words != "") & ~chosen) if of_test else chosen
+        test = (words != "") & ~train
+        what = "1" if set(kinds) <= _NUMBERS else "true"
+        labelled.data.notes.append(f"{column}: {what} is read as {'test' if of_test else 'train'}")
     else:
         raise InvalidInputError(
-            f"--split {column} must hold train and test, or true and false, and nothing for rows "
-            f"that are left out; got {_found(kinds)}"
+            f"--split {column} must hold train and test, true and false, or 1 and 0, and nothing "
+            f"for rows that are left out; got {_found(kinds)}"
         )
     if not train.any() or not test.any():
         raise InvalidInputError(
@@ -172,6 +176,7 @@ def _document(labelled: Labelled, found: Audit) -> dict[str, Any]:
         "z": found.z,
         "luck": found.luck,
         "luck_error": found.luck_error,
+        "luck_sampled": found.sampled,
         "n_runs": len(found.run_scores),
         "test_mean": found.test_mean,
         "verdict": found.verdict,

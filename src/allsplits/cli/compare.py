@@ -78,7 +78,10 @@ def compare(
     p: options.Power = 2.0,
     task: options.Kind = TargetKind.AUTO,
     confidence: Annotated[
-        float, typer.Option(metavar="SHARE", min=0.0, max=1.0, help="Confidence of the interval.")
+        float,
+        typer.Option(
+            metavar="SHARE", help="Confidence of the interval, between 0 and 1: 0.95 is 95 %."
+        ),
     ] = 0.95,
     json: options.Json = False,
 ) -> None:
@@ -96,6 +99,9 @@ def compare(
       allsplits compare flowers.csv -t species --other-metric manhattan
       allsplits compare resnet.npy clip.npy dino.npy --labels labels.csv
     """
+    from allsplits._validation import check_fraction
+
+    check_fraction("--confidence", confidence)
     first = Model(metric, weights, p, scoring)
     second = Model(other_metric or metric, other_weights or weights, p, scoring)
     way = parse_cv(cv)
@@ -264,8 +270,11 @@ def _in_words(model: Model) -> str:
     return f"{model.metric}, {model.weights} weights"
 
 
-def _ends(interval: Interval) -> dict[str, float]:
-    return {"low": interval.low, "high": interval.high, "confidence": interval.confidence}
+def _ends(interval: Interval) -> dict[str, Any]:
+    return {
+        "low": interval.low, "high": interval.high, "confidence": interval.confidence,
+        "method": interval.method,
+    }  # fmt: skip
 
 
 def _document(
@@ -323,7 +332,7 @@ def _show_standings(screen: Screen, found: Standings, model: str) -> None:
     )
     screen.print(
         f"{verdict}\nIntervals are the sampling noise of this data set and hold all at once "
-        f"({found.confidence:.4g} confidence)."
+        f"({found.confidence:.4g} confidence{found.differences[0].note})."
     )
 
 
@@ -344,7 +353,8 @@ def _show(screen: Screen, labelled: Labelled, found: Comparison, names: Sequence
     )
     screen.print(
         f"Difference, first less other: {found.difference:+.6f}; sampling noise of this data set: "
-        f"{interval.low:+.4f} to {interval.high:+.4f} ({interval.confidence:.4g} interval).\n"
+        f"{interval.low:+.4f} to {interval.high:+.4f} ({interval.confidence:.4g} interval"
+        f"{interval.note}).\n"
         f"{verdict}\n"
         f"The first is better on {found.n_better:,} rows, the other on {found.n_worse:,}."
     )

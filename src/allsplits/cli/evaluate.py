@@ -240,7 +240,7 @@ def _answer(best: Evaluation) -> str:
         f"{bound}: ± {best.error_bound:.0e}. Sampling noise of {noise}: "
         f"{_number(interval.low)} to {_number(interval.high)} "
         f"({interval.confidence:.0%} interval, {interval.n_units:,} {interval.unit}"
-        f"{'' if interval.method == 'combined' else f', by {interval.method}'}).{_spread(best)}"
+        f"{interval.note}).{_spread(best)}"
     )
 
 
@@ -263,9 +263,10 @@ def _score_table(best: Evaluation) -> Table:
 
 
 def _spread(best: Evaluation) -> str:
-    """What a single run would have shown, as a line of its own."""
-    spread = None if best.task is None else best.task.spread_in_passing()
-    return "" if spread is None else f"\n{spread.in_words(best.scoring, best.law.kind)}"
+    """What a single run would have shown, or why that is not told, as a line of its own."""
+    from allsplits.model_selection._spread_words import spread_in_words
+
+    return f"\n{spread_in_words(best)}"
 
 
 def _score_name(scoring: str) -> str:
@@ -343,7 +344,8 @@ def evaluation_document(best: Evaluation) -> dict[str, Any]:
             {"n_neighbors": best.n_neighbors} if best.radius is None else {"radius": best.radius}
         ),
         "interval": {
-            "low": interval.low, "high": interval.high, "confidence": interval.confidence
+            "low": interval.low, "high": interval.high, "confidence": interval.confidence,
+            "method": interval.method,
         },
         # digits as text: other readers' numbers cannot hold them; Python writes 4,300 at most
         "n_splits": str(best.n_splits) if power < 4000 else None,

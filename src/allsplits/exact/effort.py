@@ -17,8 +17,8 @@ from allsplits.exceptions import LongRunWarning
 _PRODUCT, _RANK, _NEAREST = 0.15, 40.0, 5.0
 #: Nanoseconds for a branch of the walk through groups.
 _BRANCH = 25.0
-#: Longer runs are announced.
-_ANNOUNCED = 60.0
+#: Longer runs are announced; and to leave samples out, which takes longer than one expects.
+_ANNOUNCED, _ANNOUNCED_STRIKES = 60.0, 10.0
 #: One row in so many is timed at once, so often at most; rows in Python after some seconds.
 _TIMED_SHARE, _TRIALS, _FIRST_SECONDS = 4096, 3, 2.0
 
@@ -134,6 +134,21 @@ def warn_if_long(search: float, votes: float, n_threads: int, depth: int, cheape
     advice = f"; cheaper: {cheaper}" if cheaper else ""
     warnings.warn(
         f"this will take about {_in_words(seconds)} on {n_threads} threads ({share} of it){advice}",
+        LongRunWarning,
+        stacklevel=2,
+    )
+
+
+def warn_of_strikes(seconds: float, n_threads: int) -> None:
+    """Say so before all samples are left out, if that is expected to take long."""
+    waiting = seconds / n_threads
+    if waiting <= _ANNOUNCED_STRIKES:
+        return
+    words = f"{waiting:.0f} seconds" if waiting < 120 else _in_words(waiting)
+    warnings.warn(
+        f"the score without each sample will take about {words} on {n_threads} threads, far longer "
+        "than the evaluation; cheaper: interval(method='sample scores'), which is too narrow for "
+        "few neighbours",
         LongRunWarning,
         stacklevel=2,
     )

@@ -10,12 +10,15 @@ anew from the orders without the group, or the sample.
 """
 
 from dataclasses import dataclass, replace
+from math import inf
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.exact.answer import Answer, RowChanges, ScoresWithout, Solver
+from allsplits.exact.effort import warn_of_strikes
 from allsplits.exact.kernel_types import Rows
 from allsplits.exact.question import Question, own_rows
 from allsplits.exact.strikes import Candidates, Changes, Strikes, batches, struck_rows
@@ -27,6 +30,8 @@ Codes = NDArray[np.int32]
 
 #: Entries of all lists together that are still valued one by one.
 _MOST_ENTRIES = 2_000_000_000
+#: So many lists are timed.
+_TIMED_LISTS = 12
 #: Changes of single entries that are kept (256 MiB with their places).
 _MOST_KEPT = 1 << 24
 
@@ -143,6 +148,8 @@ class _StruckPart:
         of_lists = rows.candidates[strikes.entries]
         scopes = of_lists if self.votes.by_class else np.zeros_like(of_lists)
         n_scopes = len(self.class_sizes) if self.votes.by_class else 1
+        if self.votes.timed and order.first_row == 0:
+            self._announce(order, strikes, of_lists, n_threads)
         keys = strikes.rows * n_scopes + scopes
         pairs, pair_of_list = np.unique(keys, return_inverse=True)
         base, unchanged, doubt = self._bases(rows, pairs // n_scopes, pairs % n_scopes, n_threads)
@@ -162,6 +169,22 @@ class _StruckPart:
         for some in given.batches(self.n_columns):
             found.add(some, slice(None), change[strikes.of_entry[some.entries]])
         return _Found(found.hits, sums, own, self._row_changes(order, found), doubt)
+
+    def _announce(
+        self, order: NeighborOrder, strikes: Strikes, of_lists: Codes, n_threads: int
+    ) -> None:
+        """Time a few lists, and say so if all of them will take long."""
+        n_lists = len(strikes.rows)
+        some = np.unique(np.linspace(0, n_lists - 1, _TIMED_LISTS).astype(np.int64))
+        struck = struck_rows(order, strikes.rows[some], strikes.entries[some])
+        seconds = inf
+        # The first time kernels may be compiled.
+        for _ in range(2):
+            start = perf_counter()
+            self.votes.values(struck, of_lists[some], 1)
+            seconds = min(seconds, perf_counter() - start)
+        blocks = len(self.codes) / order.n_samples
+        warn_of_strikes(seconds / len(some) * n_lists * blocks, n_threads)
 
     def _bases(
         self, rows: _Rows, numbers: NDArray[np.int64], scopes: NDArray[np.int64], n_threads: int
@@ -273,4 +296,5 @@ def solve_without_one(question: Question, *, keep: bool = False) -> Solver | Non
     within = votes.by_class or question.balanced
     part = _StruckPart(votes, codes, sizes, question.options.average, n_columns, within, keep)
     total = _Without(question, codes, n_classes, votes.bound)
-    return Solver(depth, part, total, votes.seconds * (3 + lists), "fewer samples or neighbours")
+    seconds = 0.0 if votes.timed else votes.seconds * (3 + lists)
+    return Solver(depth, part, total, seconds, "fewer samples or neighbours")

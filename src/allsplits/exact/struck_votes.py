@@ -80,6 +80,8 @@ class StruckVotes:
         Whether neighbours of one class are all the same.
     shortcut : Shortcut or None
         A shorter way in rows without ties between classes.
+    timed : bool
+        Whether what a row takes is not known before: some are timed.
     """
 
     depth: int
@@ -90,6 +92,7 @@ class StruckVotes:
     by_class: bool = False
     runs: bool = True
     shortcut: Shortcut | None = None
+    timed: bool = False
 
 
 def struck_votes(question: Question) -> StruckVotes | None:
@@ -103,8 +106,6 @@ def struck_votes(question: Question) -> StruckVotes | None:
         max_states=min(given.max_states, _MOST_STATES),
     )  # fmt: skip
     question = or_majority(replace(question, options=options, want_samples=False))
-    if may_be_weightless(question):
-        return None
     kind = question.columns[0].law.kind
     if kind == "class counts" and question.vote in _CLASS_COUNTS:
         return _CLASS_COUNTS[question.vote](question) if _one_law(question) else None
@@ -126,12 +127,6 @@ def or_majority(question: Question) -> Question:
         return question
     plain = {"weighted": "majority", "weighted mean": "mean"}
     return replace(question, vote=plain[question.vote], weights=None)  # type: ignore[arg-type]
-
-
-def may_be_weightless(question: Question) -> bool:
-    """Whether a class may vanish, and nobody may have weight: then the vanished class would win."""
-    lonely = question.n_classes > 0 and 1 in question.class_sizes
-    return lonely and question.weights is not None and callable(question.weights.function)
 
 
 def _one_law(question: Question) -> bool:
@@ -254,7 +249,7 @@ def _weighted(question: Question) -> StruckVotes | None:
     weights = _weights(question) * shares[:, None]
     depth, rounding = max(vote.depth for vote in votes), max(vote.rounding() for vote in votes)
     seconds = sum(vote.seconds for vote in votes)
-    return StruckVotes(depth, weights, rounding, right, seconds, runs=False)
+    return StruckVotes(depth, weights, rounding, right, seconds, runs=False, timed=True)
 
 
 def _middle(bounds: Floats) -> Valued:
@@ -340,7 +335,7 @@ def _weighted_class_counts(question: Question) -> StruckVotes | None:
 
     return StruckVotes(
         max(vote.depth for vote in votes), weights, max(vote.rounding() for vote in votes), values,
-        votes[-1].seconds, by_class=True, runs=False,
+        votes[-1].seconds, by_class=True, runs=False, timed=True,
     )  # fmt: skip
 
 

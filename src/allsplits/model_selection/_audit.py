@@ -4,8 +4,9 @@ The samples of the split are those that train or test. The splits like it are al
 training samples: of each class where the split is stratified, in all otherwise; or as many training
 groups. Their mean score is exact (`evaluate`). How much single splits differ from it is counted
 over pairs of samples where that is possible (`Evaluation.split_spread`). How rare the score is has
-no formula: splits are drawn and scored on the stored neighbours, and the share that is at least as
-good has a standard error.
+no formula: splits are drawn and scored on the stored neighbours as this one is, tied neighbours
+averaged, and the share that is at least as good has a standard error. Where there are few splits
+all of them are scored, and nothing is drawn.
 """
 
 from __future__ import annotations
@@ -53,13 +54,15 @@ class Audit:
     spread : SplitSpread
         The standard deviation between such splits: counted, or sampled, which it says.
     run_scores : ndarray of shape (n_runs,)
-        Scores of drawn splits.
+        Scores of drawn splits, or of all.
     test_mean : float
         What the test samples of this split score on average over all training sets: what this split
         owes to its test samples is ``test_mean - mean``, and to its training samples
         ``score - test_mean``.
     n_train, n_test : int
         Samples of this split.
+    sampled : bool
+        Whether the splits of `run_scores` were drawn; False if these are all there are.
     """
 
     score: float
@@ -69,6 +72,7 @@ class Audit:
     test_mean: float
     n_train: int
     n_test: int
+    sampled: bool = True
 
     @property
     def mean(self) -> float:
@@ -100,32 +104,36 @@ class Audit:
 
     @property
     def at_least_as_good(self) -> float:
-        """Share of the drawn splits that score at least as high."""
+        """Share of the splits, drawn or all, that score at least as high."""
         return float(np.mean(self.run_scores >= self.score - self._same))
 
     @property
     def at_least_as_bad(self) -> float:
-        """Share of the drawn splits that score at most as high."""
+        """Share of them that score at most as high."""
         return float(np.mean(self.run_scores <= self.score + self._same))
 
     @property
     def luck(self) -> float:
-        """Share of the drawn splits at least as far from the mean on the same side: the tail."""
+        """Share of them at least as far from the mean on the same side: the tail."""
         return self.at_least_as_good if self.z >= 0 else self.at_least_as_bad
 
     @property
     def luck_error(self) -> float:
-        """Standard error of `luck`, which is sampled; not 0 where no draw, or every one, is there.
+        """Standard error of a sampled `luck`; not 0 where no draw, or every one, is there.
 
-        It is that of the share with one more draw on either side.
+        It is that of the share with one more draw on either side. 0 if all splits were scored.
         """
+        if not self.sampled:
+            return 0.0
         n = len(self.run_scores)
         share = (self.luck * n + 1) / (n + 2)
         return sqrt(share * (1 - share) / n)
 
     @property
     def share_in_words(self) -> str:
-        """How many of the drawn splits are as far from the mean, as a sentence begins."""
+        """How many of the splits are as far from the mean, as a sentence begins."""
+        if not self.sampled:
+            return f"{self.luck:.1%} of all {len(self.run_scores):,} splits"
         drawn = f"{len(self.run_scores):,} drawn splits"
         if self.luck == 0:
             return f"none of {drawn}"
@@ -154,6 +162,7 @@ class Audit:
             "z": [self.z],
             "luck": [self.luck],
             "luck_error": [self.luck_error],
+            "luck_sampled": [self.sampled],
             "n_runs": [len(self.run_scores)],
             "test_mean": [self.test_mean],
             "n_train": [self.n_train],
@@ -223,10 +232,10 @@ def audit_split(
         Groups that stay together: then splits with as many training groups. No group may be in both
         train and test.
     scoring, distance_ties, label_ties, backend, n_jobs, progress :
-        As in `evaluate`. Drawn splits with equally distant neighbours are scored over 32 drawn
-        orders of them.
+        As in `evaluate`. Equally distant neighbours are averaged over all their orders, exactly, in
+        drawn splits as in this one.
     n_runs : int, default=4000
-        Splits to draw.
+        Splits to draw; if there are no more, and at most 4,000, all of them are scored instead.
     random_state : int, default=0
         Seed of these.
 
@@ -274,6 +283,7 @@ def audit_split(
         test_mean=float(np.sum(found.units * np.nan_to_num(evaluation.sample_scores))),
         n_train=len(split.train),
         n_test=len(split.test),
+        sampled=drawn.sampled,
     )
 
 

@@ -60,21 +60,26 @@ class Band:
         return max((one.method for one in self.intervals), key=METHODS.index)
 
     def frame(self, backend: str | None = None) -> DataFrame:
-        """One row per value, as a pandas or polars data frame."""
-        columns = {
+        """One row per value, as a pandas or polars data frame; with methods where they differ."""
+        columns: dict[str, Any] = {
             self.parameter: self.x,
             "score": [one.estimate for one in self.intervals],
             "low": self.low,
             "high": self.high,
             "standard_error": self.standard_errors,
         }
+        if len({one.method for one in self.intervals}) > 1:
+            columns["method"] = [one.method for one in self.intervals]
         return make_frame(columns, backend)
 
     def __iter__(self) -> Iterator[Floats]:
         return iter((self.low, self.high))
 
     def __repr__(self) -> str:
-        note = "" if self.method == "combined" else f", by {self.method}"
+        plainest = [one for one in self.intervals if one.method == self.method]
+        note = plainest[0].note
+        if note and len(plainest) < len(self.x):
+            note = f", {len(plainest)} of them{note[1:]}"
         one, widths = self.intervals[0], self.high - self.low
         return (
             f"Band({len(self.x)} intervals of width {widths.min():.4f} to {widths.max():.4f}, "

@@ -103,7 +103,8 @@ class Comparison:
         named = "" if self.names == ("1", "2") else f"{self.names[0]} less {self.names[1]}: "
         return (
             f"Comparison({named}{self.first.scoring} {self.difference:+.6f}, "
-            f"{self.interval.confidence:.4g} interval {low:+.4f} to {high:+.4f}: {verdict}; "
+            f"{self.interval.confidence:.4g} interval {low:+.4f} to {high:+.4f}"
+            f"{self.interval.note}: {verdict}; "
             f"better on {self.n_better}, worse on {self.n_worse} of "
             f"{len(self.sample_differences)} samples)"
         )

@@ -164,7 +164,7 @@ class Curve:
         check_fraction("confidence", confidence)
         check_choice("method", method, METHODS)
         places = self._places(at)
-        moves = self._moves(places)
+        moves = self._moves(places, take_out=method != "sample scores")
         intervals = tuple(
             make_interval(
                 float(self.scores[place]), moves[place], confidence=confidence, method=method,
@@ -187,8 +187,8 @@ class Curve:
             )
         return [self.x.tolist().index(value) for value in wanted]
 
-    def _moves(self, places: list[int]) -> dict[int, Moves]:
-        """What each unit moves the scores by; kept for the next question."""
+    def _moves(self, places: list[int], *, take_out: bool) -> dict[int, Moves]:
+        """What each unit moves the scores by; kept for the next question if they are taken out."""
         if self.task is None:
             raise InvalidInputError(
                 "interval needs a curve that was computed here: one that was put together from "
@@ -197,10 +197,12 @@ class Curve:
         # Asked of the task, which makes curves: imported when it is needed.
         from allsplits.model_selection._column_moves import column_moves
 
-        new = [place for place in places if place not in self._known_moves]
-        found = column_moves(self.task, [self.columns[place] for place in new]) if new else []
-        self._known_moves.update(zip(new, found, strict=True))
-        return self._known_moves
+        known = self._known_moves if take_out else {}
+        new = [place for place in places if place not in known]
+        columns = [self.columns[place] for place in new]
+        found = column_moves(self.task, columns, take_out=take_out) if new else []
+        known.update(zip(new, found, strict=True))
+        return known
 
     @cached_property
     def _known_moves(self) -> dict[int, Moves]:

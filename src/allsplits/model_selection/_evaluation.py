@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_choice, check_count, check_fraction
 from allsplits.exact import Ballots, ScoresWithout, SplitSpread
-from allsplits.exceptions import UnsupportedError
+from allsplits.exceptions import SampledWarning, UnsupportedError
 from allsplits.model_selection._interval import Interval, make_interval
 from allsplits.model_selection._many_scores import ManyScores
 from allsplits.model_selection._moves import (
@@ -193,26 +194,31 @@ class Evaluation(ManyScores):
         How much, is read off the scores with each sample taken out of the data, computed exactly
         and for all samples at once (whole groups under laws of groups), less what this counts
         twice. The study `interval_coverage` says how often the interval covers. It knows nothing of
-        a k chosen by the same scores. Episodes cannot take samples out: there the interval comes
-        from the sample scores alone, is too narrow for few neighbours, and says so
-        (`Interval.method`).
+        a k chosen by the same scores. Where no sample can be taken out (episodes, scores of votes
+        such as the log-loss) the interval comes from the sample scores alone, is too narrow for few
+        neighbours, and says so (`Interval.method`).
 
         With a fixed test set (`X_test`) the interval holds what *other test samples* might have
-        given, the references being these: it comes from the sample scores alone, whatever `method`
-        says, which for independent test samples is right. It is no narrower than that of as many
+        given, the references being these: it comes from the sample scores alone, which for
+        independent test samples is right. It is no narrower than that of as many
         single answers, right or wrong, so where sample scores are averages over many training sets
         it covers more often than it promises. It knows nothing of other references.
 
-        The first call takes the samples out, which costs about as much as a few evaluations.
+        The first call takes the samples out. With equal votes that costs about as much as a few
+        evaluations. Weighted votes are counted anew for every sample that a row may lose: up to as
+        many times the evaluation as there are samples within the rows' depth (all of them for few
+        shots). What will take over ten seconds is announced (`LongRunWarning`), and
+        ``method="sample scores"`` takes nobody out.
 
         Parameters
         ----------
         confidence : float, default=0.95
             Between 0 and 1.
         method : {"combined", "jackknife", "sample scores"}, default="combined"
-            How the variance is estimated. "jackknife" errs on the safe side, "sample scores"
-            (Bayle et al. 2020) on the other. The default is the first less nine tenths of what
-            samples change in each other's rows, which it counts twice, and no less than the second.
+            How the variance is estimated. "jackknife" errs on the safe side, and is an error where
+            no sample can be taken out; "sample scores" (Bayle et al. 2020) errs on the other. The
+            default is the first less nine tenths of what samples change in each other's rows, which
+            it counts twice, and no less than the second.
 
         Returns
         -------
@@ -232,7 +238,7 @@ class Evaluation(ManyScores):
         check_choice("method", method, METHODS)
         return make_interval(
             self.score,
-            self.moves,
+            self._moves(None) if method == "sample scores" else self.moves,
             confidence=confidence,
             method=method,
             error_bound=self.error_bound,
@@ -330,13 +336,22 @@ class Evaluation(ManyScores):
 
     @cached_property
     def split_std(self) -> float:
-        """Standard deviation of the score that one random split would have shown, exactly.
+        """Standard deviation of the score that one random split would have shown.
 
-        For folds it is that of one shuffled run, the mean of its folds. It is never sampled: where
-        pairs cannot be counted it is an error, and `split_spread` samples. Pairs of a fixed test
-        set are not counted, unless there is one training set only.
+        For folds it is that of one shuffled run, the mean of its folds. It is exact where pairs can
+        be counted, or all splits scored; elsewhere it is sampled, and a `SampledWarning` names its
+        error and the reason. `split_spread` has all of this in its result.
         """
-        return self.split_spread(method="exact").std
+        found = self._split_spread("exact if possible", 4000, 0)
+        if found.sampled:
+            warnings.warn(
+                f"split_std={found.std:.6f} is SAMPLED from {found.n_runs:,} runs with standard "
+                f"error {found.standard_error:.1g}: {found.reason}. split_spread() has its error "
+                "beside it",
+                SampledWarning,
+                stacklevel=3,
+            )
+        return found.std
 
     def split_spread(
         self, *, method: str = "auto", n_runs: int = 4000, random_state: int = 0
@@ -346,14 +361,14 @@ class Evaluation(ManyScores):
         A run is one random split of the law; for folds it is all folds of one shuffle, and its
         score the mean over them, as in ``cross_val_score(...).mean()``. Counted exactly for one
         neighbour (laws of fixed size, class counts, folds) and for two classes with any k (single
-        splits), as long as tied neighbours have few orders; sampled otherwise, which the result
-        says.
+        splits), as long as tied neighbours have few orders (``distance_ties="index"`` has one);
+        from all splits where there are at most 4,000; sampled otherwise, which the result says.
 
         Parameters
         ----------
         method : {"auto", "exact", "sampled"}, default="auto"
             "exact" counts whatever time it takes, or is an error; "sampled" draws runs; "auto"
-            counts where that is possible in some minutes.
+            counts where that is possible in some minutes, and samples otherwise.
         n_runs : int, default=4000
             Runs to draw if it is sampled.
         random_state : int, default=0
@@ -375,11 +390,14 @@ class Evaluation(ManyScores):
         check_choice("method", method, ["auto", "exact", "sampled"])
         check_count("n_runs", n_runs, at_least=2)
         check_count("random_state", random_state, at_least=0)
+        return self._split_spread(method, n_runs, random_state)
+
+    def _split_spread(self, method: str, n_runs: int, seed: int) -> SplitSpread:
         if self.task is None:
             raise UnsupportedError(
                 "split_spread needs what was evaluated: use the result of evaluate as it came"
             )
-        return self.task.split_spread(method=method, n_runs=n_runs, seed=random_state)
+        return self.task.split_spread(method=method, n_runs=n_runs, seed=seed)
 
     def frame(self, backend: str | None = None) -> DataFrame:
         """One row per sample, as a pandas or polars data frame.

@@ -32,7 +32,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from allsplits._validation import check_choice, check_fraction
-from allsplits.exceptions import InvalidInputError
+from allsplits.exceptions import InvalidInputError, UnsupportedError
 from allsplits.model_selection._moves import Moves
 from allsplits.model_selection._scoring import score_limits
 from allsplits.model_selection._variance import METHODS, Variance
@@ -81,11 +81,15 @@ class Interval:
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
+    @property
+    def note(self) -> str:
+        """What a sentence adds about the method: nothing if it is the usual one."""
+        return "" if self.method == "combined" else f", by {self.method}"
+
     def __repr__(self) -> str:
-        note = "" if self.method == "combined" else f", by {self.method}"
         return (
             f"Interval({self.low:.4f} to {self.high:.4f}, {self.confidence:.4g} confidence, "
-            f"sampling noise of {self.n_units:,} {self.unit}{note})"
+            f"sampling noise of {self.n_units:,} {self.unit}{self.note})"
         )
 
 
@@ -101,6 +105,11 @@ def make_interval(
     n_units = len(moves.sample_scores)
     if n_units < 3:
         raise InvalidInputError(f"an interval needs at least 3 {moves.unit}; got {n_units}")
+    if method == "jackknife" and moves.jackknife is None:
+        raise UnsupportedError(
+            f"method='jackknife' takes out each of the {moves.unit}, which cannot be done here: "
+            f"{moves.why}. method='combined' takes the sample scores instead, and says so"
+        )
     variance = moves.variance(method)
     low, high = score_limits(scoring)
     ends = interval_ends(

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+#: Scores that count who is right, or how far off; there is recall@R, too.
+_COUNTED = ("accuracy", "balanced_accuracy", "neg_mean_squared_error")
 #: Of a score from 0 to 1, what is less is rounding.
 _ROUNDING = 1e-12
 
@@ -49,6 +51,8 @@ class Moves(NamedTuple):
         other's rows.
     changes : Together or None
         What units change in each other's rows, where it was kept.
+    why : str
+        Why there is no jackknife, where there is none.
     """
 
     jackknife: Floats | None
@@ -59,6 +63,7 @@ class Moves(NamedTuple):
     least_variance: float = 0.0
     counted_twice: float = 0.0
     changes: Together | None = None
+    why: str = ""
 
     def less(self, other: Moves) -> Moves:
         """The moves of a difference.
@@ -75,6 +80,7 @@ class Moves(NamedTuple):
             min(self.neighborhoods, other.neighborhoods),
             2 * self.one_unit,
             self._counted_twice_in_difference(other),
+            why=self.why or other.why,
         )
 
     @property
@@ -148,6 +154,17 @@ def _sum_of_squares(moves: Floats) -> float:
     return float(np.sum(moves**2))
 
 
+def _why_none(law: Law, scoring: str) -> str:
+    """Why no sample can be taken out, if it is so."""
+    if law.outside:
+        return "the references are given, and test samples teach nobody"
+    if law.kind == "episodes":
+        return "episodes have no pass for it (jackknife_variance has it, with exact=True)"
+    if scoring not in _COUNTED and not scoring.startswith("recall@"):
+        return f"{scoring} is not known with a sample gone"
+    return "without one of them too few voters are left, or law and vote have no such pass"
+
+
 def jackknife_moves(without_one: Floats) -> Floats:
     """From the scores without each unit."""
     n = len(without_one)
@@ -180,6 +197,8 @@ class SampleScores(NamedTuple):
         Whether the questions are a fixed test set.
     neighborhoods : float
         Sets of k neighbours that a training set has.
+    why : str
+        Why there might be no jackknife.
     """
 
     score: float
@@ -190,6 +209,7 @@ class SampleScores(NamedTuple):
     has_scale: bool
     outside: bool
     neighborhoods: float
+    why: str
 
     @classmethod
     def of(
@@ -202,7 +222,10 @@ class SampleScores(NamedTuple):
         has_scale = bool(np.isfinite(score_limits(scoring)[0]))
         labels = y if classes_count_equally else None
         neighborhoods = law.smallest_training_set / k
-        return cls(score, scores, weight, labels, groups, has_scale, law.outside, neighborhoods)
+        why = _why_none(law, scoring)
+        return cls(
+            score, scores, weight, labels, groups, has_scale, law.outside, neighborhoods, why
+        )
 
     def moves(self, without: ScoresWithout | None, column: int = 0) -> Moves:
         """What each unit moves the score by, from the scores without each unit."""
@@ -215,6 +238,7 @@ class SampleScores(NamedTuple):
             # Of a score without a scale from 0 to 1 nothing is known beforehand.
             self._by_unit(self.weight if self.has_scale else np.zeros_like(self.weight)),
             min(self.neighborhoods, n),
+            why=self.why if without is None else "",
         )
         changes = None if without is None else without.changes
         if changes is None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
-from allsplits.exceptions import InvalidInputError, InvalidTypeError
+from allsplits.exceptions import InvalidInputError, InvalidTypeError, UnsupportedError
 from allsplits.model_selection._differences import Differences
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._same_samples import check_pair
@@ -105,6 +105,30 @@ class PipelineEvaluation:
     def law(self) -> Law:
         """The law of the training sets."""
         return self.fit_once.law
+
+    def interval(self, confidence: float = 0.95, *, method: str = "combined") -> NoReturn:
+        """Raise an error that says what is known instead: there is no interval of refitted steps.
+
+        What a sample moves is known under all training sets, not under all refits of the steps.
+        """
+        raise self._not_known("interval", "interval(), the noise of sampling with the steps fixed")
+
+    def split_spread(self, **options: Any) -> NoReturn:
+        """Raise an error that says what is known instead: a few refits are no spread."""
+        raise self._not_known("split_spread", "split_spread(), the noise of splitting with these")
+
+    @property
+    def split_std(self) -> float:
+        """An error that says what is known instead, as `split_spread`."""
+        raise self._not_known("split_std", "split_std, the noise of splitting with these")
+
+    def _not_known(self, what: str, instead: str) -> UnsupportedError:
+        return UnsupportedError(
+            f"{what} is not known of a Pipeline whose steps are refitted: only {self.n_refits} "
+            "refits are. .standard_error is the noise of drawing these, .refit_scores has their "
+            f"scores. With the steps fitted once .fit_once has {instead}; its score "
+            f"{in_words(self.flattery)}"
+        )
 
     def frame(self, backend: str | None = None) -> DataFrame:
         """One row for each refit: its score, that with the steps fitted once, the differences."""

@@ -147,8 +147,7 @@ class Standings:
         tied = [i for i in self.best_first if self.is_tied[i]]
         behind = [i for i in self.best_first if not self.is_tied[i]]
         what = "tied for first" if len(tied) > 1 else "first"
-        method = self.differences[0].method
-        note = "" if method == "combined" else f", by {method}"
+        note = self.differences[0].note
         return (
             f"Standings({self.scoring} of {len(self.names)} on {n} samples; {what} with "
             f"{self.confidence:.4g} confidence{note}: {self._listed(tied)}"

@@ -18,13 +18,14 @@ _MOST_BARS, _BINS = 60, 40
 
 
 def draw_audit(audit: Audit, ax: Axes | None = None) -> Axes:
-    """Draw how the drawn splits score, the tail beyond this split in another colour."""
+    """Draw how the splits score, drawn or all, the tail beyond this split in another colour."""
     ax = axes_or_new(ax)
     places, shares, width = _bars(audit)
     side, tail = (1, "high") if audit.z >= 0 else (-1, "low")
     beyond = side * (places - audit.score) >= -width / 4
+    kind = "drawn" if audit.sampled else "existing"
     for part, color, hatch, label in (
-        (~beyond, SKY, "", f"{len(audit.run_scores):,} drawn splits"),
+        (~beyond, SKY, "", f"{len(audit.run_scores):,} {kind} splits"),
         (beyond, ORANGE, "///", f"as {tail} as this one: {audit.luck:.1%}"),
     ):
         ax.bar(
@@ -38,7 +39,7 @@ def draw_audit(audit: Audit, ax: Axes | None = None) -> Axes:
     )  # fmt: skip
     ax.set(
         xlabel=f"{audit.scoring} of a split",
-        ylabel="share of the drawn splits",
+        ylabel=f"share of the {kind} splits",
         title=f"{audit.n_train:,} training and {audit.n_test:,} test samples",
     )
     ax.legend(loc="best")

@@ -1,4 +1,4 @@
-"""Compiled replay of runs on a stored order: who votes, and the score of the run."""
+"""Compiled replay of runs on a stored order: who votes."""
 
 import numpy as np
 from numba import njit
@@ -11,7 +11,7 @@ DECIDED, DRAWN, SHORT = 0, 1, 2
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
-def _take(rows, vote, work, e, times):
+def take(rows, vote, work, e, times):
     """Entry e votes so many times."""
     weight = rows.weights[e] if len(rows.weights) else 1.0
     at_zero = np.isinf(weight)
@@ -31,7 +31,7 @@ def _take(rows, vote, work, e, times):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
-def _copies(rows, run, i, e):
+def copies_of(rows, run, i, e):
     """How many voters entry e of sample i is."""
     item = rows.neighbors[e]
     return run.copies[item] if run.folds[item] != run.folds[i] else 0
@@ -44,15 +44,15 @@ def collect(rows, vote, run, work, i):
     work.extremes[0], work.extremes[1], work.extremes[2] = np.inf, 0.0, 0.0
     left, e, end = vote.k, rows.indptr[i], rows.indptr[i + 1]
     while e < end and left > 0:
-        stop, voters = e + 1, _copies(rows, run, i, e)
+        stop, voters = e + 1, copies_of(rows, run, i, e)
         while vote.average and stop < end and rows.tied[stop]:
-            voters += _copies(rows, run, i, stop)
+            voters += copies_of(rows, run, i, stop)
             stop += 1
         drawn = min(left, voters)
         chosen, at_random = drawn, voters > left and stop > e + 1
         for entry in range(e, stop):
             times = 0
-            for _ in range(_copies(rows, run, i, entry)):
+            for _ in range(copies_of(rows, run, i, entry)):
                 if not at_random:
                     times += times < chosen
                 elif uniform(work.state) * voters < drawn:
@@ -62,7 +62,7 @@ def collect(rows, vote, run, work, i):
             if not at_random:
                 chosen -= times
             if times > 0:
-                _take(rows, vote, work, entry, times)
+                take(rows, vote, work, entry, times)
                 left -= times
         e = stop
         if at_random:
@@ -76,59 +76,3 @@ def slack_of(vote, work):
     if not vote.weighted or work.extremes[2] > 0 or work.extremes[1] == 0:
         return 0.0
     return max(work.extremes[0] * vote.tolerance, work.extremes[1] * 1e-13)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _value(vote, work, i):
-    """What the votes make of sample i: how right it is, or its negative squared error."""
-    line = 1 if work.extremes[2] > 0 else 0
-    if vote.mean:
-        off = vote.targets[i] - work.sums[line, 0] / work.sums[line, 1]
-        return -off * off
-    own = vote.labels[i]
-    if vote.ranked:
-        return 1.0 if work.sums[0, own] + work.sums[1, own] > 0 else 0.0
-    most = work.sums[line].max() - slack_of(vote, work)
-    if work.sums[line, own] < most:
-        return 0.0
-    winners = 0
-    for c in range(work.sums.shape[1]):
-        if work.sums[line, c] >= most:
-            if c < own and not vote.share:
-                return 0.0
-            winners += 1
-    return 1.0 / winners if vote.share else 1.0
-
-
-@njit(nogil=True, cache=True, error_model="numpy", no_cpython_wrapper=True)
-def _drawn_value(rows, vote, run, work, i, total, n_draws):
-    """Mean of a total of values of sample i and of so many more draws among the tied."""
-    for _ in range(n_draws):
-        collect(rows, vote, run, work, i)
-        total += _value(vote, work, i)
-    return total / vote.n_orders
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def replay_run(rows, vote, run, work):
-    """(score, score) of one run, with independent draws among the tied."""
-    once = again = 0.0
-    for i in range(len(run.folds)):
-        if run.units[i] > 0:
-            at_random = collect(rows, vote, run, work, i) == DRAWN
-            value = other = _value(vote, work, i)
-            if at_random:
-                value = _drawn_value(rows, vote, run, work, i, value, vote.n_orders - 1)
-                other = _drawn_value(rows, vote, run, work, i, 0.0, vote.n_orders)
-            once += run.units[i] * value
-            again += run.units[i] * other
-    return once, again
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def replay_samples(rows, vote, run, work, values, at_random):
-    """The value of each tested sample, and whether somebody was drawn among the tied for it."""
-    for i in range(len(run.folds)):
-        if run.units[i] > 0:
-            at_random[i] = collect(rows, vote, run, work, i) == DRAWN
-            values[i] = _value(vote, work, i)

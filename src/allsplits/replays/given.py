@@ -1,23 +1,12 @@
-"""The score of one split that is given, not drawn: tied neighbours are averaged exactly.
+"""The score of one split that is given, not drawn: tied neighbours are averaged as in drawn ones.
 
 The neighbours of the tested samples are searched among the training samples alone, so that a split
-that no chance would draw (sorted rows, one class first) is scored as well as any other. Only the
-tie group at the k-th place leaves a choice: r of its g members vote, every choice equally likely,
-and all of them weigh the same, because weights are functions of the distance. With γ_c members of
-class c in the group and v_c votes of class c so far, class y wins in
-
-    Σ_b C(γ_y, b) [z^(r-b)] Π_{d≠y} Σ_{e: d does not beat y} C(γ_d, e) z^e
-
-of C(g, r) choices; where an even vote is shared, choices are counted by the number of even rivals.
-Means: the sum of r of g targets with mean μ and mean square deviation σ² has mean rμ and variance
-r (g-r)/(g-1) σ².
+that no chance would draw (sorted rows, one class first) is scored as well as any other.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
-from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,10 +18,10 @@ from allsplits.exact.pairs.result import GivenSplit
 from allsplits.exact.question import Question
 from allsplits.exceptions import InvalidInputError
 from allsplits.orders import NeighborOrder, Reference, SparsePoints
-from allsplits.replays._kernels_replay import replay_samples
+from allsplits.replays._kernels_choices import value_samples
 from allsplits.replays.draw import RunDrawer
-from allsplits.replays.kernel_types import ReplayRows, ReplayVote, ReplayWork
-from allsplits.replays.sample import rows_of, vote_of
+from allsplits.replays.kernel_types import ReplayWork
+from allsplits.replays.sample import choice_work, rows_of, vote_of
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
@@ -60,11 +49,9 @@ def score_split(neighbors: Neighbors, question: Question, split: GivenSplit) -> 
     order = order_of_split(neighbors, question, split)
     run = RunDrawer(question).given(*split)
     rows, vote = rows_of(order, question), vote_of(question)
-    values, at_random = np.zeros(question.n_samples), np.zeros(question.n_samples, dtype=bool)
     work = ReplayWork.room_for(question.n_classes, np.zeros(1, dtype=np.uint64))
-    replay_samples(rows, vote, run, work, values, at_random)
-    for sample in np.flatnonzero(at_random).tolist():
-        values[sample] = _over_choices(rows, vote, sample)
+    values = np.zeros(question.n_samples)
+    value_samples(rows, vote, run, work, choice_work(question), values)
     return SplitScore(float(np.sum(run.units * values)), values, run.units)
 
 
@@ -114,120 +101,3 @@ def _among(order: NeighborOrder, train: Numbers, test: Numbers, depth: int) -> N
             f"{depth} are needed: use order_neighbors(X) for a complete one"
         )
     return replace(found, indptr=np.concatenate([[0], np.cumsum(lengths)]), depth=depth)
-
-
-class _Choice(NamedTuple):
-    """A row at its last tie group.
-
-    Attributes
-    ----------
-    nearer, tied : ndarray
-        Samples before the group, and in it.
-    weights : ndarray
-        What those before it weigh.
-    weight : float
-        What a member of the group weighs.
-    left : int
-        How many of the group vote.
-    """
-
-    nearer: NDArray[Any]
-    tied: NDArray[Any]
-    weights: Floats
-    weight: float
-    left: int
-
-
-def _over_choices(rows: ReplayRows, vote: ReplayVote, sample: int) -> float:
-    """The mean value of a sample over all choices from its last tie group."""
-    choice = _choice(rows, vote, sample)
-    if vote.mean:
-        return _mean_value(choice, vote, sample)
-    if vote.ranked:
-        own = vote.labels[sample]
-        if (vote.labels[choice.nearer] == own).any():
-            return 1.0
-        others = int(np.sum(vote.labels[choice.tied] != own))
-        return float(1 - Fraction(comb(others, choice.left), comb(len(choice.tied), choice.left)))
-    return _chance_to_win(choice, vote, int(vote.labels[sample]))
-
-
-def _choice(rows: ReplayRows, vote: ReplayVote, sample: int) -> _Choice:
-    start, stop = rows.indptr[sample], rows.indptr[sample + 1]
-    heads = np.append(start + np.flatnonzero(~rows.tied[start:stop]), stop)
-    group = int(np.searchsorted(heads, start + vote.k, side="left")) - 1
-    first, last = heads[group], heads[group + 1]
-    weights = rows.weights[start:last] if len(rows.weights) else np.ones(last - start)
-    at_zero = np.isinf(weights)
-    if at_zero.any():
-        # Voters at distance 0 decide alone.
-        weights = at_zero.astype(np.float64)
-    return _Choice(
-        nearer=rows.neighbors[start:first],
-        tied=rows.neighbors[first:last],
-        weights=weights[: first - start],
-        weight=float(weights[-1]),
-        left=int(vote.k - (first - start)),
-    )
-
-
-def _mean_value(choice: _Choice, vote: ReplayVote, sample: int) -> float:
-    """The negative expected squared error of the (weighted) mean."""
-    tied, g, r = vote.targets[choice.tied], len(choice.tied), choice.left
-    total = choice.weights.sum() + r * choice.weight
-    known = np.sum(choice.weights * vote.targets[choice.nearer])
-    off = vote.targets[sample] - (known + choice.weight * r * tied.mean()) / total
-    variance = r * (g - r) / (g - 1) * tied.var() * (choice.weight / total) ** 2
-    return float(-(off * off + variance))
-
-
-def _chance_to_win(choice: _Choice, vote: ReplayVote, own: int) -> float:
-    """The share of choices in which the class wins, an even vote shared where that is the rule."""
-    n_classes = int(vote.labels.max()) + 1
-    votes = np.bincount(vote.labels[choice.nearer], choice.weights, n_classes)
-    members = np.bincount(vote.labels[choice.tied], minlength=n_classes)
-    slack = 0.0
-    if vote.weighted:
-        weights = np.append(choice.weights, choice.weight)
-        lightest = weights[weights > 0].min(initial=np.inf)
-        slack = max(lightest * vote.tolerance, weights.max() * 1e-13) if weights.any() else 0.0
-    total = Fraction(0)
-    for b in range(min(int(members[own]), choice.left) + 1):
-        mine = votes[own] + b * choice.weight
-        ways = {(b, 0): comb(int(members[own]), b)}
-        # A class without votes matters only where nobody's vote weighs anything.
-        for rival in np.flatnonzero((votes > 0) | (members > 0) | (mine == 0)).tolist():
-            if rival != own:
-                ahead, number = votes[rival] - mine, int(members[rival])
-                loses = rival < own and not vote.share
-                ways = _with_rival(ways, choice, ahead, number, slack, even_loses=loses)
-        won = [
-            Fraction(number, 1 + even if vote.share else 1)
-            for (voters, even), number in ways.items()
-            if voters == choice.left
-        ]
-        total += sum(won, Fraction(0))
-    return float(total / comb(len(choice.tied), choice.left))
-
-
-def _with_rival(
-    ways: dict[tuple[int, int], int],
-    choice: _Choice,
-    ahead: float,
-    members: int,
-    slack: float,
-    *,
-    even_loses: bool,
-) -> dict[tuple[int, int], int]:
-    """Ways by (voters, even rivals), with one more rival that does not beat the class."""
-    found: dict[tuple[int, int], int] = {}
-    for e in range(min(members, choice.left) + 1):
-        lead = ahead + e * choice.weight
-        even = abs(lead) <= slack
-        if (lead > 0 and not even) or (even and even_loses):
-            break
-        for (voters, evens), number in ways.items():
-            key = (voters + e, evens + even)
-            if key[0] <= choice.left:
-                found[key] = found.get(key, 0) + number * comb(members, e)
-    return found

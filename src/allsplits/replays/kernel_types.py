@@ -24,10 +24,8 @@ class ReplayVote(NamedTuple):
     Attributes
     ----------
     k : int
-    n_orders : int
-        How often the tied are drawn for each of two scores.
     average, share : bool
-        Whether tied neighbours are drawn, and tied classes share.
+        Whether tied neighbours are drawn or averaged, and tied classes share.
     ranked, mean, weighted : bool
         Which vote it is; none of them: equal votes for classes.
     tolerance : float
@@ -36,7 +34,6 @@ class ReplayVote(NamedTuple):
     """
 
     k: int
-    n_orders: int
     average: bool
     share: bool
     ranked: bool
@@ -144,6 +141,37 @@ class ReplayWork(NamedTuple):
     def room_for(cls, n_classes: int, state: NDArray[np.uint64]) -> "ReplayWork":
         """Work space, with the state of its random numbers."""
         return cls(np.zeros((2, max(2, n_classes))), np.zeros(3), state)
+
+
+class ChoiceWork(NamedTuple):
+    """Work space for averages over all choices among the tied.
+
+    Attributes
+    ----------
+    members : array of shape (classes,)
+        The tied of each class.
+    own, chances : arrays of shape (k + 1,)
+        How likely each number of voters of a class is.
+    before, after : arrays of shape (k + 1, rivals + 1)
+        Chances by places that are left and rivals that are even; of the latter one column alone
+        where even votes are not shared.
+    left : array of shape (3,)
+        Tied ones of the classes that are to come, the places they may have at most, and all tied.
+    """
+
+    members: Ints
+    own: Floats
+    chances: Floats
+    before: Floats
+    after: Floats
+    left: Ints
+
+    @classmethod
+    def room_for(cls, k: int, n_classes: int, *, share: bool) -> "ChoiceWork":
+        """Room for k voters of so many classes."""
+        shape = (k + 1, n_classes if share else 1)
+        numbers = np.zeros(n_classes, dtype=np.int64), np.zeros(k + 1), np.zeros(k + 1)
+        return cls(*numbers, np.zeros(shape), np.zeros(shape), np.zeros(3, dtype=np.int64))
 
 
 class Answers(NamedTuple):

@@ -1,30 +1,38 @@
 """The spread between runs by replaying drawn ones, where pairs cannot be counted.
 
-With the order stored, a run is a mask: each tested row is walked until its k voters are met. The
-score of a split averages over the orders of tied neighbours, so each run is scored twice, x and x',
-with independent draws among the tied, one or several: the covariance of x and x' is the variance of
-the averaged score, and without ties it is the plain variance. Its standard error is the spread of
-the products (x - mean)(x' - mean') over √m, that of the standard deviation the same over twice
-itself.
+With the order stored, a run is a mask: each tested row is walked until its k voters are met, and
+those tied for the last places are averaged over all choices (`_kernels_choices`). The variance of
+the scores has the standard error of the mean of their squared deviations, and the standard
+deviation the same over twice itself.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges, thread_count
+from allsplits.exact.pairs.result import GivenSplit
 from allsplits.exact.question import Question
 from allsplits.exact.weighted.weights import VOTE_TOLERANCE
 from allsplits.orders import NeighborOrder
-from allsplits.replays._kernels_replay import replay_run
+from allsplits.replays._kernels_choices import value_samples
 from allsplits.replays.draw import RunDrawer, random_state_of
-from allsplits.replays.kernel_types import Floats, ReplayRows, ReplayVote, ReplayWork
+from allsplits.replays.kernel_types import (
+    ChoiceWork,
+    Floats,
+    ReplayRows,
+    ReplayRun,
+    ReplayVote,
+    ReplayWork,
+)
 
 #: Nanoseconds for a test sample and a voter of it.
 _SAMPLE, _VOTER = 100.0, 10.0
+#: Scores of runs that differ by less, in units of the largest, are equal but for rounding.
+_ROUNDING = 1e-12
 
 
 class SampledSpread(NamedTuple):
@@ -40,22 +48,36 @@ def sampling_seconds(question: Question, n_runs: int) -> float:
     return 1e-9 * n_runs * question.n_questions * each
 
 
-def replay_scores(
-    order: NeighborOrder, question: Question, n_runs: int, seed: int, n_orders: int
-) -> Floats:
-    """The two scores of each of `n_runs` drawn runs, each over `n_orders` draws among the tied.
+def replay_scores(order: NeighborOrder, question: Question, n_runs: int, seed: int) -> Floats:
+    """The scores of `n_runs` drawn runs, tied neighbours averaged.
 
     Threads do not change which runs are drawn.
     """
-    draw, vote = RunDrawer(question), vote_of(question, n_orders)
-    rows = rows_of(order, question)
-    scores = np.empty((n_runs, 2))
+    draw = RunDrawer(question)
+    return _scores(order, question, n_runs, lambda number: draw(random_state_of(seed, number)))
+
+
+def scores_of_splits(
+    order: NeighborOrder, question: Question, splits: Sequence[GivenSplit]
+) -> Floats:
+    """The scores of given splits, on a stored order."""
+    draw = RunDrawer(question)
+    return _scores(order, question, len(splits), lambda number: draw.given(*splits[number]))
+
+
+def _scores(
+    order: NeighborOrder, question: Question, n_runs: int, run_of: Callable[[int], ReplayRun]
+) -> Floats:
+    vote, rows = vote_of(question), rows_of(order, question)
+    scores = np.empty(n_runs)
 
     def some(start: int, stop: int) -> None:
+        state = np.zeros(1, dtype=np.uint64)
+        work, room = ReplayWork.room_for(question.n_classes, state), choice_work(question)
         for number in range(start, stop):
-            state = random_state_of(seed, number)
-            work = ReplayWork.room_for(question.n_classes, state)
-            scores[number] = replay_run(rows, vote, draw(state), work)
+            run = run_of(number)
+            values = np.empty(len(run.folds))
+            scores[number] = value_samples(rows, vote, run, work, room, values)
 
     map_row_ranges(some, n_runs, thread_count(question.options.n_jobs), smallest=16)
     return scores
@@ -68,30 +90,28 @@ def rows_of(order: NeighborOrder, question: Question) -> ReplayRows:
     return ReplayRows(indptr, order.flat_indices, order.tied, weights)
 
 
-def new_work(question: Question, state: NDArray[np.uint64]) -> ReplayWork:
-    """Work space, with the state of its random numbers."""
-    return ReplayWork(np.zeros((2, max(2, question.n_classes))), np.zeros(3), state)
+def choice_work(question: Question) -> ChoiceWork:
+    """Room for averages over choices among the tied."""
+    share = question.options.share and "mean" not in question.vote
+    return ChoiceWork.room_for(question.columns[0].k, max(2, question.n_classes), share=share)
 
 
 def spread_of(scores: Floats) -> SampledSpread:
-    """From the two scores of each run."""
+    """From the scores of runs."""
     n_runs = len(scores)
-    away = scores - scores.mean(axis=0)
-    products = away[:, 0] * away[:, 1]
-    variance = float(products.sum() / (n_runs - 1))
-    error = float(products.std(ddof=1) / np.sqrt(n_runs))
-    if variance <= 0:
-        return SampledSpread(0.0, float(np.sqrt(error)))
+    squares = (scores - scores.mean()) ** 2
+    variance = float(squares.sum() / (n_runs - 1))
+    if variance <= (_ROUNDING * float(np.abs(scores).max())) ** 2:
+        return SampledSpread(0.0, 0.0)
     std = float(np.sqrt(variance))
-    return SampledSpread(std, error / (2 * std))
+    return SampledSpread(std, float(squares.std(ddof=1) / np.sqrt(n_runs)) / (2 * std))
 
 
-def vote_of(question: Question, n_orders: int = 1) -> ReplayVote:
+def vote_of(question: Question) -> ReplayVote:
     """How the k nearest make a prediction."""
     options, mean = question.options, "mean" in question.vote
     return ReplayVote(
         k=question.columns[0].k,
-        n_orders=n_orders,
         average=options.average,
         share=options.share,
         ranked=question.vote == "ranked",

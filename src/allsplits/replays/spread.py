@@ -2,8 +2,8 @@
 
 Var S = E[S²] - E[S]² over all runs of the law. What is counted: votes of the nearest neighbour
 under laws of fixed size and class counts, folds included (`nearest`); votes of two classes with any
-k, one split at a time (`race`). Everything else is sampled by replaying runs (`sample`), and the
-result says so.
+k, one split at a time (`race`). Where there are few splits, each of them is scored (`every_split`).
+Everything else is sampled by replaying runs (`sample`), and the result says so.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from dataclasses import replace
 from fractions import Fraction
 from math import inf, sqrt
 from typing import NamedTuple
+
+import numpy as np
 
 from allsplits._threads import thread_count
 from allsplits.exact.effort import warn_if_long
@@ -28,42 +30,52 @@ from allsplits.exceptions import UnsupportedError
 from allsplits.orders import UNIT_ROUNDOFF, NeighborOrder
 from allsplits.orders.order import concatenate
 from allsplits.orders.protocol import whole_order
+from allsplits.replays.every_split import every_split, has_few_splits
 from allsplits.replays.kernel_types import Floats
-from allsplits.replays.sample import replay_scores, sampling_seconds, spread_of
+from allsplits.replays.sample import (
+    replay_scores,
+    sampling_seconds,
+    scores_of_splits,
+    spread_of,
+)
 from allsplits.splits import GroupLaw, SizeLaw
 
 #: Mass that rows may leave out: of E[S²] as of E[S].
 _TOL = 1e-11
 #: Pairs that take longer are sampled; those that are asked for take what they take.
 _SECONDS_IN_PASSING = 2.0
-_SECONDS = {"exact": inf, "auto": 600.0, "quick": 20.0, "in passing": _SECONDS_IN_PASSING}
+_SECONDS = {
+    "exact": inf, "exact if possible": inf, "auto": 600.0, "quick": 20.0,
+    "in passing": _SECONDS_IN_PASSING,
+}  # fmt: skip
 #: Runs that are drawn in passing, fewer where they take long; and neighbours that are stored then.
 _RUNS_IN_PASSING, _FEWEST_RUNS, _MOST_IN_PASSING = 1000, 100, 1 << 24
-#: Orders of tied neighbours that the score of a drawn run is averaged over.
-ORDERS = 32
 #: Pairs of prefixes that are counted in Fractions, for one neighbour and for more.
 _MOST_NEAREST, _MOST_RACES = 10**7, 2 * 10**6
+#: So few splits are scored one by one.
+_MOST_SPLITS = 4000
 _CHEAPER = "split_spread(method='sampled')"
 
 
 class SpreadAndRuns(NamedTuple):
-    """The spread, counted or sampled, and the scores of runs that were drawn."""
+    """The spread, and the scores of runs that were drawn, or of all there are: not `sampled`."""
 
     spread: SplitSpread
     scores: Floats
+    sampled: bool
 
 
 def split_spread(
     neighbors: Neighbors, question: Question, *, method: str, n_runs: int, seed: int
 ) -> SplitSpread:
     """The spread of the score between runs, for a question of one column."""
-    if _is_alone(question):
+    if is_alone(question):
         return SplitSpread(0.0, 0, Fraction(0))
     order = _stored_order(neighbors, question)
     found = _counted_if(order, question, method)
     if isinstance(found, SplitSpread):
         return found
-    return _sampled(question, _replayed(order, question, n_runs, seed, 1), found)
+    return _sampled(question, _replayed(order, question, n_runs, seed), found)
 
 
 def spread_and_runs(
@@ -71,13 +83,15 @@ def spread_and_runs(
 ) -> SpreadAndRuns:
     """The spread, counted where that is quick, and drawn runs, for a question of one column.
 
-    The score of a run is the mean over `ORDERS` orders of tied neighbours.
+    All splits instead, where there are no more of them. The question's law has one component.
     """
     order = _stored_order(neighbors, question)
+    if has_few_splits(question, min(n_runs, _MOST_SPLITS)):
+        return _one_by_one(order, question)
     found = _counted_if(order, question, "quick")
-    scores = _replayed(order, question, n_runs, seed, ORDERS // 2)
+    scores = _replayed(order, question, n_runs, seed)
     spread = found if isinstance(found, SplitSpread) else _sampled(question, scores, found)
-    return SpreadAndRuns(spread, scores.mean(axis=1))
+    return SpreadAndRuns(spread, scores, sampled=True)
 
 
 def spread_in_passing(neighbors: Neighbors, question: Question) -> SplitSpread | None:
@@ -92,7 +106,7 @@ def spread_in_passing(neighbors: Neighbors, question: Question) -> SplitSpread |
     found = _counted_if(order, question, "in passing")
     if isinstance(found, SplitSpread):
         return found
-    return _sampled(question, _replayed(order, question, n_runs, 0, 1), found)
+    return _sampled(question, _replayed(order, question, n_runs, 0), found)
 
 
 def runs_in_passing(neighbors: Neighbors, question: Question, n_runs: int) -> Floats | None:
@@ -101,12 +115,12 @@ def runs_in_passing(neighbors: Neighbors, question: Question, n_runs: int) -> Fl
     if n_runs == 0:
         return None
     order = _stored_order(neighbors, question)
-    return _replayed(order, question, n_runs, 0, 1)[:, 0]
+    return _replayed(order, question, n_runs, 0)
 
 
 def _runs_in_passing(question: Question) -> int:
     """Runs that can be drawn in a few seconds; 0 if none should be."""
-    if _is_alone(question) or (_leaves_one_out(question) and not question.outside):
+    if is_alone(question) or (leaves_one_out(question) and not question.outside):
         return 0
     each = sampling_seconds(question, 1) / thread_count(question.options.n_jobs)
     n_runs = min(_RUNS_IN_PASSING, int(_SECONDS_IN_PASSING / each))
@@ -114,12 +128,12 @@ def _runs_in_passing(question: Question) -> int:
     return 0 if too_many or n_runs < _FEWEST_RUNS else n_runs
 
 
-def _is_alone(question: Question) -> bool:
+def is_alone(question: Question) -> bool:
     """Whether there is one training set only: all samples answer a fixed test set."""
     return question.outside and bool(question.columns[0].law.n_splits == 1)
 
 
-def _leaves_one_out(question: Question) -> bool:
+def leaves_one_out(question: Question) -> bool:
     """Whether a split tests one sample, or one group."""
     law = question.columns[0].law
     if isinstance(law, GroupLaw):
@@ -142,6 +156,8 @@ def _counted_if(order: NeighborOrder, question: Question, method: str) -> SplitS
         if isinstance(found, SplitSpread):
             return found
         reason = found
+    if has_few_splits(question, _MOST_SPLITS):
+        return _one_by_one(order, question).spread
     if method == "exact":
         raise UnsupportedError(
             f"the exact spread between splits cannot be counted: {reason}. "
@@ -150,13 +166,23 @@ def _counted_if(order: NeighborOrder, question: Question, method: str) -> SplitS
     return reason
 
 
-def _replayed(
-    order: NeighborOrder, question: Question, n_runs: int, seed: int, n_orders: int
-) -> Floats:
+def _one_by_one(order: NeighborOrder, question: Question) -> SpreadAndRuns:
+    """The scores of all splits, which are few, and their spread."""
+    every, k = every_split(question), question.columns[0].k
+    scores = scores_of_splits(order, question, every.splits)
+    mean = float(every.shares @ scores)
+    variance, scale = float(every.shares @ (scores - mean) ** 2), float(np.abs(scores).max())
+    # A value rounds by some units for each voter, rival and choice; a score for each sample.
+    units = 4 * question.n_samples + 64 * k * k + 1024
+    spread = _with_bound(variance, 0, units * UNIT_ROUNDOFF * scale**2)
+    return SpreadAndRuns(spread, scores, sampled=False)
+
+
+def _replayed(order: NeighborOrder, question: Question, n_runs: int, seed: int) -> Floats:
     n_threads = thread_count(question.options.n_jobs)
     fewer = "a smaller n_runs"
     warn_if_long(0.0, sampling_seconds(question, n_runs), n_threads, order.depth, fewer)
-    return replay_scores(order, question, n_runs, seed, n_orders)
+    return replay_scores(order, question, n_runs, seed)
 
 
 def _sampled(question: Question, scores: Floats, reason: str) -> SplitSpread:
@@ -192,7 +218,9 @@ def _depth(question: Question) -> int:
     n = question.n_samples
     if question.options.exact and not question.outside and _few(n * (n - 1), question.columns[0].k):
         return n - 1
-    options = replace(question.options, tol=max(question.options.tol, _TOL))
+    # Where splits are few nothing is left out: what is left out of a row is at least one of them.
+    few = has_few_splits(question, _MOST_SPLITS)
+    options = replace(question.options, tol=_TOL if few else max(question.options.tol, _TOL))
     return solver_for(replace(question, options=options)).depth
 
 
@@ -204,7 +232,7 @@ def _counted(order: NeighborOrder, question: Question, most_seconds: float) -> S
         order, question.codes, runs.pools, average=options.average, nearest=k == 1
     )
     if lists is None:
-        return "tied neighbours have too many orders"
+        return "tied neighbours have too many orders (distance_ties='index' has one)"
     complete = order.depth == order.n_candidates
     if options.exact and complete and _few(len(lists.neighbors), k):
         mean, second = (
@@ -226,7 +254,8 @@ def _counted(order: NeighborOrder, question: Question, most_seconds: float) -> S
         first, square = nearest_moments(lists, changes, runs, n_threads)
     else:
         first, square = race_moments(lists, k, runs, n_threads, share=options.share)
-    return _with_bound(square - first * first, order.depth, k, n_folds, max(options.tol, _TOL))
+    off = _left_out(order.depth, k, max(options.tol, _TOL))
+    return _with_bound(square - first * first, n_folds, off)
 
 
 def _few(n_prefixes: int, k: int) -> bool:
@@ -234,14 +263,20 @@ def _few(n_prefixes: int, k: int) -> bool:
     return n_prefixes**2 <= (_MOST_NEAREST if k == 1 else _MOST_RACES)
 
 
-def _with_bound(variance: float, depth: int, k: int, n_folds: int, tol: float) -> SplitSpread:
-    """The standard deviation and what it may be off by.
+def _left_out(depth: int, k: int, tol: float) -> float:
+    """What a counted variance may be off by.
 
     A row leaves out at most 1.25 tol, a pair twice that, E[S]² twice that again. Every factor
-    rounds by a few units, and a pair adds and subtracts up to depth² chances. If v is off by δ, √v
-    is off by at most √δ, and by δ/√v where v exceeds δ.
+    rounds by a few units, and a pair adds and subtracts up to depth² chances.
     """
-    off = 5 * tol + (depth * depth + 64 * depth + 64 * k + 1024) * UNIT_ROUNDOFF
+    return 5 * tol + (depth * depth + 64 * depth + 64 * k + 1024) * UNIT_ROUNDOFF
+
+
+def _with_bound(variance: float, n_folds: int, off: float) -> SplitSpread:
+    """The standard deviation and what it may be off by.
+
+    If v is off by δ, √v is off by at most √δ, and by δ/√v where v exceeds δ.
+    """
     if variance <= off:
         return SplitSpread(0.0, n_folds, error_bound=sqrt(max(variance, 0.0) + off))
     std = sqrt(variance)

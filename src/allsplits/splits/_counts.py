@@ -81,6 +81,18 @@ class CountsLaw(ClassSizes):
         )
         return replace(self, class_sizes=widened(self.class_sizes), components=components)
 
+    def of_classes(self, places: Sequence[int]) -> "CountsLaw":
+        """The same law where the other classes, which have no samples, are none."""
+        components = tuple(
+            c._replace(
+                train=tuple(c.train[place] for place in places),
+                test=tuple(c.test[place] for place in places),
+            )
+            for c in self.components
+        )
+        sizes = tuple(self.class_sizes[place] for place in places)
+        return replace(self, class_sizes=sizes, components=components)
+
     def without_one(self, unit: int, at_least: int) -> "CountsLaw":
         """The law when a sample of class `unit` is gone, if it can with `at_least` voters."""
         size = self.class_sizes[unit]

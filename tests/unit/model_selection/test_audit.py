@@ -205,6 +205,38 @@ def test_where_splits_do_not_differ():
     assert "the same" in repr(found)
 
 
+def test_tied_neighbours_of_drawn_splits_are_averaged_exactly():
+    """Every split scores the same, so all score as high: draws among the tied would differ."""
+    X, y, half = np.zeros((40, 1)), np.arange(40) % 2, np.arange(40) < 20
+    found = audit_split(KNeighborsClassifier(1), X, y, half, ~half)
+    assert (found.score, found.luck, found.verdict) == (0.5, 1.0, "ordinary")
+    assert found.at_least_as_bad == 1.0
+
+
+def test_luck_among_many_tied_samples():
+    """1.4 % of 60,000 splits that numpy drew and averaged score as high."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (30, 2)).astype(float), rng.integers(0, 2, 30)
+    rows = np.random.default_rng(12).permutation(30)
+    nearest = KNeighborsClassifier(1)
+    found = audit_split(nearest, X, y, rows[:20], rows[20:], stratify=False, n_runs=20_000)
+    assert found.verdict == "lucky"
+    assert abs(found.luck - 0.0141) < 4 * (found.luck_error + 0.0005)
+
+
+def test_few_splits_are_all_scored():
+    X, y = np.array([[0.0], [1.0], [1.0], [2.0], [4.0], [7.0]]), [0, 0, 1, 1, 0, 1]
+    found = audit_split(KNeighborsClassifier(1), X, y, [0, 2, 3, 5], [1, 4], stratify=False)
+    assert (found.sampled, len(found.run_scores), found.luck_error) == (False, 15, 0.0)
+    assert "of all 15 splits score as" in repr(found)
+    assert not found.spread.sampled
+    fewer = audit_split(
+        KNeighborsClassifier(1), np.tile(X, (3, 1)), y * 3, range(8), range(8, 18), n_runs=100
+    )
+    assert fewer.sampled
+    assert len(fewer.run_scores) == 100
+
+
 def test_it_reads_well(audit):
     text = repr(audit)
     for words in ("on this split", "on average over all", "standard deviations", "SAMPLED",

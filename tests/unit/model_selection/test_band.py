@@ -178,3 +178,24 @@ def test_the_plot_shows_the_band(n_neighbors):
     ax = curve.plot(confidence=0.9)
     assert len(ax.collections) == 1
     assert "0.9 intervals" in ax.collections[0].get_label()
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_columns_without_a_jackknife_leave_the_others_theirs(grouped):
+    """Leave-one-out of ten: without one of them nine voters are too many, three are not."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(10, 2)), np.arange(10) % 2
+    options = {"cv": LeaveOneGroupOut(), "groups": np.arange(10) // 2} if grouped else {}
+    ks = [8, 1, 3] if grouped else [9, 1, 3]
+    options = options or {"cv": FixedSize(9)}
+    curve = validation_curve(KNeighborsClassifier(), X, y, n_neighbors=ks, **options)
+    band = curve.interval()
+    assert [one.method for one in band.intervals] == ["sample scores", "combined", "combined"]
+    assert band.frame("pandas")["method"].tolist() == [one.method for one in band.intervals]
+    assert "1 of them by sample scores" in repr(band)
+    evaluations = [evaluate(KNeighborsClassifier(k), X, y, **options) for k in ks]
+    for one, found in zip(band.intervals, evaluations, strict=True):
+        assert one.standard_error == pytest.approx(found.interval().standard_error, rel=1e-6)
+    assert "method" not in curve.interval(at=[1, 3]).frame("pandas")
+    with pytest.raises(InvalidInputError, match="too few voters"):
+        curve.interval(method="jackknife")

@@ -255,6 +255,13 @@ def test_without_a_jackknife_all_go_by_sample_scores(iris, monkeypatch):
     )
     assert {one.method for one in found.differences} == {"sample scores"}
     assert "by sample scores" in repr(found)
+    assert "by sample scores" in repr(compare(*found.evaluations[:2]))
+
+
+def test_two_scores_of_votes_say_that_they_go_by_sample_scores(iris, three, twenty):
+    votes = [evaluate(KNeighborsClassifier(k), *iris, scoring="neg_log_loss+1") for k in (1, 9)]
+    assert ", by sample scores: decided" in repr(compare(*votes))
+    assert ", by" not in repr(compare(three, twenty))
 
 
 def test_what_standings_show(many):

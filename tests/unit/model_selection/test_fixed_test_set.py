@@ -28,7 +28,7 @@ from allsplits import (
     sample_values,
     validation_curve,
 )
-from allsplits.exceptions import UnknownClassWarning, UnsupportedError
+from allsplits.exceptions import SampledWarning, UnknownClassWarning, UnsupportedError
 from unit.refused import refused
 
 X, Y = load_iris(return_X_y=True)
@@ -176,7 +176,9 @@ def test_intervals_are_of_the_test_samples():
         "test samples",
         "sample scores",
     )
-    assert interval == found.interval(method="jackknife")
+    assert interval == found.interval(method="sample scores")
+    with pytest.raises(UnsupportedError, match="references are given"):
+        found.interval(method="jackknife")
     assert interval.standard_error == pytest.approx(found.sample_scores.std() / np.sqrt(50))
     curve = validation_curve(KNN, REFERENCES, LABELS, n_neighbors=[1, 5], **TEST)
     assert curve.interval().intervals[1].unit == "test samples"
@@ -227,7 +229,9 @@ def test_spread_of_one_training_set_is_nothing():
     assert found.split_std == 0
     several = evaluate(KNN, REFERENCES, LABELS, cv=FixedSize(40), **TEST)
     with pytest.raises(UnsupportedError, match="outside"):
-        _ = several.split_std
+        several.split_spread(method="exact")
+    with pytest.warns(SampledWarning, match="outside"):
+        assert several.split_std > 0
 
 
 @pytest.mark.parametrize("cv", [*LAWS[1:], Episodes(2, 1)], ids=repr)
@@ -239,7 +243,7 @@ def test_sampled_spread_has_the_exact_mean(cv):
     found = evaluate(knn, REFERENCES, LABELS, cv=cv, groups=groups_of(cv), **TEST)
     question = found.task.question()
     order = _stored_order(found.task.neighbors, question)
-    scores = replay_scores(order, question, 400, 0, 1)[:, 0]
+    scores = replay_scores(order, question, 400, 0)
     assert abs(scores.mean() - found.score) < 5 * scores.std() / 20
 
 

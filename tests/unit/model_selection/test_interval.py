@@ -9,7 +9,18 @@ from sklearn.datasets import load_diabetes
 from sklearn.model_selection import KFold, LeaveOneGroupOut, LeaveOneOut, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import ClassCounts, Episodes, FixedSize, Interval, compare, evaluate
+from allsplits import (
+    Bernoulli,
+    Bootstrap,
+    ClassCounts,
+    Episodes,
+    FixedSize,
+    Interval,
+    compare,
+    evaluate,
+    validation_curve,
+)
+from allsplits.exceptions import LongRunWarning
 from allsplits.model_selection._variance import METHODS
 from unit.refused import refused
 
@@ -138,6 +149,45 @@ def test_too_few_voters_without_a_sample_leave_the_sample_scores(iris):
     assert found.without_one is None
     assert found.interval().method == "sample scores"
     assert "by sample scores" in repr(found.interval())
+
+
+@pytest.mark.parametrize("cv", [Bootstrap(), FixedSize(1), Bernoulli(0.5)], ids=repr)
+@pytest.mark.parametrize("knn", [KNeighborsClassifier(1), KNeighborsRegressor(1)], ids=repr)
+def test_two_samples_are_too_few(knn, cv):
+    found = evaluate(knn, [[0.0], [1.0]], [0, 1], cv=cv)
+    refused(found.interval, "an interval needs at least 3 samples; got 2")
+    assert found.without_one is None
+
+
+def test_a_jackknife_that_is_asked_for_is_no_other_method(iris):
+    X, y = iris
+    few = evaluate(KNeighborsClassifier(9), X[::15], y[::15], cv=LeaveOneOut())
+    refused(lambda: few.interval(method="jackknife"), "method='jackknife'", "too few voters")
+    votes = evaluate(KNeighborsClassifier(5), X, y, scoring="neg_log_loss+1")
+    refused(lambda: votes.interval(method="jackknife"), "neg_log_loss+1", "'combined'")
+    episodes = evaluate(KNeighborsClassifier(1), X, y, cv=Episodes(2, 1))
+    refused(lambda: episodes.interval(method="jackknife"), "episodes")
+    for found in (few, votes, episodes):
+        assert found.interval() == found.interval(method="sample scores")
+
+
+def test_weighted_votes_of_few_shots_are_announced_before_they_are_struck(monkeypatch, iris):
+    X, y = iris[0][::10], iris[1][::10]
+    knn = KNeighborsClassifier(2, weights="distance")
+    monkeypatch.setattr("allsplits.exact.effort._ANNOUNCED_STRIKES", 1e-9)
+    for cv in (FixedSize(4), ClassCounts(1)):
+        found = evaluate(knn, X, y, cv=cv)
+        with pytest.warns(LongRunWarning, match="method='sample scores'"):
+            found.interval()
+
+
+def test_sample_scores_take_nobody_out(monkeypatch, iris):
+    X, y = iris[0][::10], iris[1][::10]
+    found = evaluate(KNeighborsClassifier(2, weights="distance"), X, y, cv=FixedSize(4))
+    curve = validation_curve(KNeighborsClassifier(weights="distance"), X, y, n_neighbors=[2, 3])
+    monkeypatch.setattr("allsplits.exact.leaving_out.scores_without_one", None)
+    assert found.interval(method="sample scores").method == "sample scores"
+    assert curve.interval(method="sample scores").method == "sample scores"
 
 
 def test_few_shots_of_many_samples_have_too_many_lists(monkeypatch, iris):

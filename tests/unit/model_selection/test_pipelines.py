@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import FunctionTransformer, StandardScaler, TargetEncoder
 
 from allsplits import KNeighborsClassifierCV, KNeighborsRegressorCV, evaluate, validation_curve
-from allsplits.exceptions import InvalidTypeError
+from allsplits.exceptions import InvalidTypeError, UnsupportedError
 
 RNG = np.random.default_rng(0)
 X, y = RNG.normal(size=(100, 4)), np.arange(100) % 2
@@ -125,3 +125,11 @@ def test_what_is_shown_is_honest_where_transforming_first_is_not():
 def test_pipelines_that_are_none():
     assert "pass its last step alone" in message_for("passthrough")
     assert "ends in RandomForestClassifier" in message_for(PCA(), last=RandomForestClassifier())
+
+
+def test_what_refitted_steps_do_not_know_is_said():
+    found = evaluate(make_pipeline(StandardScaler(), KNN), X, y)
+    for ask in (found.interval, found.split_spread, lambda: found.split_std):
+        with pytest.raises(UnsupportedError, match=r"standard_error.*fit_once"):
+            ask()
+    assert found.fit_once.interval().method == "combined"

@@ -6,15 +6,19 @@ import numpy as np
 import pytest
 from sklearn.model_selection import (
     KFold,
+    LeaveOneGroupOut,
+    LeavePOut,
     ShuffleSplit,
     StratifiedKFold,
     StratifiedShuffleSplit,
 )
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from allsplits import Bootstrap, FixedSize, evaluate
-from allsplits.exceptions import InvalidInputError, LongRunWarning, UnsupportedError
-from allsplits.replays.spread import _SECONDS
+from allsplits import Bootstrap, ClassCounts, FixedSize, evaluate
+from allsplits.exceptions import InvalidInputError, LongRunWarning, SampledWarning, UnsupportedError
+from allsplits.replays.every_split import every_split
+from allsplits.replays.sample import scores_of_splits
+from allsplits.replays.spread import _SECONDS, _stored_order
 
 CASES = {
     "nearest, fixed size": (FixedSize(0.6), 1, 3),
@@ -99,8 +103,9 @@ def test_results_say_whether_they_are_sampled():
     X, y = data(40, 3)
     knn = KNeighborsClassifier(3)
     evaluation = evaluate(knn, X, y, cv=5)
-    with pytest.raises(UnsupportedError, match="more than two classes"):
-        _ = evaluation.split_std
+    with pytest.warns(SampledWarning, match=r"SAMPLED from 4,000 runs .* more than two classes"):
+        sampled = evaluation.split_std
+    assert sampled == evaluation.split_spread(method="sampled").std
     found = evaluation.split_spread(n_runs=50)
     assert "SAMPLED from 50 runs" in repr(found)
     assert "more than two classes" in repr(found)
@@ -133,12 +138,55 @@ def test_what_is_not_counted_says_why(estimator, options, reason):
 
 
 def test_ties_with_many_orders_are_sampled():
-    X, y = np.zeros((12, 1)), np.arange(12) % 2
+    X, y = np.zeros((20, 1)), np.arange(20) % 2
     evaluation = evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(0.5))
-    with pytest.raises(UnsupportedError, match="too many orders"):
-        _ = evaluation.split_std
+    with pytest.raises(UnsupportedError, match=r"too many orders .*distance_ties='index'"):
+        evaluation.split_spread(method="exact")
+    with pytest.warns(SampledWarning, match=r"standard error .*split_spread\(\)"):
+        assert 0 < evaluation.split_std < 0.2
     in_row_order = evaluate(KNeighborsClassifier(1), X, y, cv=FixedSize(0.5), distance_ties="index")
     assert in_row_order.split_std > 0
+
+
+def test_few_splits_are_scored_one_by_one():
+    """Three groups, or leave-two-out of ten: there is nothing to draw."""
+    X, y = data(10, 3)
+    groups = np.arange(10) % 3
+    for k, options in (
+        (2, {"cv": LeaveOneGroupOut(), "groups": groups}),
+        (3, {"cv": LeavePOut(2)}),
+    ):
+        knn = KNeighborsClassifier(k)
+        found = evaluate(knn, X, y, **options)
+        splits = options["cv"].split(X, y, options.get("groups"))
+        scores = [knn.fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits]
+        assert found.split_std == pytest.approx(np.std(scores), abs=1e-12)
+        spread = found.split_spread()
+        assert not spread.sampled
+        assert spread.error_bound < 1e-9
+        drawn = found.split_spread(method="sampled", n_runs=2000)
+        assert abs(drawn.std - spread.std) < 4.5 * drawn.standard_error
+
+
+@pytest.mark.parametrize(("most", "sampled"), [(45, False), (44, True)])
+def test_how_few_splits_are_few(most, sampled, monkeypatch):
+    X, y = data(10, 3)
+    monkeypatch.setattr("allsplits.replays.spread._MOST_SPLITS", most)
+    found = evaluate(KNeighborsClassifier(3), X, y, cv=LeavePOut(2)).split_spread(n_runs=50)
+    assert found.sampled == sampled
+
+
+@pytest.mark.parametrize("cv", [ShuffleSplit(test_size=2, train_size=5), ClassCounts(2)], ids=str)
+def test_splits_that_leave_samples_out_and_splits_by_class(cv):
+    """Each split once, with the exact mean of the law; tied targets of a regressor, too."""
+    X, y = np.round(data(9, 2)[0]), np.array([0, 1, 0, 1, 0, 1, 0, 1, 1])
+    found = evaluate(KNeighborsClassifier(2, weights="distance"), X, y, cv=cv)
+    question = found.task.samples_question()
+    every = every_split(question)
+    assert len(every.splits) == found.n_splits
+    assert len({(*map(int, a), -1, *map(int, b)) for a, b in every.splits}) == found.n_splits
+    scores = scores_of_splits(_stored_order(found.task.neighbors, question), question, every.splits)
+    assert every.shares @ scores == pytest.approx(found.score, abs=1e-9)
 
 
 @every_case
