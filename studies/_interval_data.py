@@ -14,9 +14,10 @@ Data = tuple[np.ndarray, np.ndarray]
 
 
 def normals(n: int, rng: np.random.Generator, apart: float, d: int, shares=(0.5, 0.5)) -> Data:
-    """Normal classes along a line, at least one sample of each."""
+    """Normal classes along a line; independent draws, again where a class has no sample."""
     y = rng.choice(len(shares), n, p=shares)
-    y[: len(shares)] = np.arange(len(shares))
+    while len(np.unique(y)) < len(shares):
+        y = rng.choice(len(shares), n, p=shares)
     X = rng.normal(size=(n, d))
     X[:, 0] += apart * y
     return X, y
@@ -87,6 +88,11 @@ KINDS: dict[str, Draw] = {
     "regression, heavy tails": heavy_tails,
     "independent moons": independent_moons,
 }
+
+
+#: The kind whose samples are not drawn independently, and the same with independent ones.
+MOONS, INDEPENDENT_MOONS = "moons", "independent moons"
+INDEPENDENT = [kind for kind in KINDS if kind != MOONS]
 
 
 def is_regression(kind: str) -> bool:

@@ -4,16 +4,10 @@ For each data set the exact scores of every k from one pass, and sums over its s
 move the scores by. Any rule for intervals follows from those, so that they are drawn once and kept.
 A data set has a seed of its own: parts of the work may be done in any order, by several processes
 or machines, and their files put together in one folder.
-
-``python studies/_interval_draws.py folder`` draws what the folder does not have; ``--jobs 14`` by
-as many processes, ``--minutes 8`` begins nothing new after that time, ``--n 60 200`` draws data
-sets of these sizes alone, ``--first 1200`` those from this number on, and ``--estimate`` only says
-how long all of it takes. It needs ALLSPLITS_DATA, the folder of mnist_70000.npz.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -30,11 +24,12 @@ from allsplits import FixedSize, validation_curve
 from allsplits.model_selection._column_moves import column_moves
 
 KS, SHARES = (1, 3, 5, 15, 39), (0.5, 0.8, 0.95)
-#: Data sets by their number of samples. The rule was chosen on the first ones, and is judged by the
-#: others; of n = 1000 there are no others.
-CHOSEN_ON = {60: 1200, 200: 1200, 1000: 400}
-RUNS = {60: 3200, 200: 3200, 1000: 400}
-JUDGED_FROM = {60: 1200, 200: 1200, 1000: 0}
+#: Data sets of the first look, by their number of samples, and how many more there are for those
+#: that are looked at again.
+RUNS = {60: 3000, 200: 600, 1000: 400}
+MORE = {60: 8000, 200: 3000, 1000: 1200}
+#: The rule of the interval was chosen on the first drawing; these data sets are of the second.
+DRAWING = 2
 #: Data sets in one file.
 AT_ONCE = 50
 
@@ -107,7 +102,7 @@ class Part(NamedTuple):
 
 def _of_one(part: Part, ks: Sequence[int], run: int) -> tuple:
     rng = np.random.default_rng(
-        [list(KINDS).index(part.kind), part.n, round(100 * part.share), run]
+        [DRAWING, list(KINDS).index(part.kind), part.n, round(100 * part.share), run]
     )
     model = KNeighborsRegressor() if is_regression(part.kind) else KNeighborsClassifier()
     X, y = KINDS[part.kind](part.n, rng)
@@ -135,10 +130,16 @@ def read(kind: str, n: int, share: float, folder: Path) -> Drawn:
     return Drawn(parts[0].ks, *joined)
 
 
-def parts_of(n: int, first: int) -> list[Part]:
-    """The data sets of this size from this number on; those of all kinds come early."""
-    firsts = range(first, RUNS[n], AT_ONCE)
+def first_look(n: int) -> list[Part]:
+    """The data sets of this size; those of all kinds come early."""
+    firsts = range(0, RUNS[n], AT_ONCE)
     return [Part(kind, n, share, first) for first, kind, share in product(firsts, KINDS, SHARES)]
+
+
+def second_look(part: Part) -> list[Part]:
+    """More data sets of the same."""
+    firsts = range(RUNS[part.n], RUNS[part.n] + MORE[part.n], AT_ONCE)
+    return [part._replace(first=first) for first in firsts]
 
 
 def seconds(part: Part) -> float:
@@ -149,29 +150,24 @@ def seconds(part: Part) -> float:
     return time.process_time() - start
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=np.inf)
-    parser.add_argument("--n", type=int, nargs="+", default=list(RUNS), choices=list(RUNS))
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--estimate", action="store_true")
-    given = parser.parse_args()
-    end = time.monotonic() + 60 * given.minutes
-    given.folder.mkdir(parents=True, exist_ok=True)
-    every = [part for n in given.n for part in parts_of(n, given.first)]
-    parts = [part for part in every if not part.stored(given.folder).exists()]
-    # What is compiled here need not be compiled by each process.
-    cost = {part: seconds(part._replace(first=0)) for part in {p._replace(first=0) for p in parts}}
-    total = AT_ONCE * sum(cost[part._replace(first=0)] for part in parts)
-    print(f"{len(parts)} parts, {total:.0f} seconds by one process", flush=True)
-    if given.estimate:
-        return
-    with ProcessPoolExecutor(given.jobs, get_context("fork")) as pool:
-        waiting = [pool.submit(_unless_late, part, given.folder, end) for part in parts]
+def draw_parts(parts: Sequence[Part], folder: Path, n_jobs: int, minutes: float) -> bool:
+    """Draw what the folder does not have, and tell whether all of it was done in time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    end = time.monotonic() + 60 * minutes
+    parts = [part for part in parts if not part.stored(folder).exists()]
+    with ProcessPoolExecutor(n_jobs, get_context("fork")) as pool:
+        waiting = [pool.submit(_unless_late, part, folder, end) for part in parts]
         done = sum(one.result() for one in waiting)
     print(f"{done} of {len(parts)} parts drawn", flush=True)
+    return done == len(parts)
+
+
+def say_how_long(parts: Sequence[Part], folder: Path) -> None:
+    """Measured by one data set of each; what is compiled for it is there for all processes."""
+    parts = [part for part in parts if not part.stored(folder).exists()]
+    cost = {part: seconds(part) for part in {p._replace(first=0) for p in parts}}
+    total = AT_ONCE * sum(cost[part._replace(first=0)] for part in parts)
+    print(f"{len(parts)} parts, {total:.0f} seconds by one process", flush=True)
 
 
 def _unless_late(part: Part, folder: Path, end: float) -> bool:
@@ -179,7 +175,3 @@ def _unless_late(part: Part, folder: Path, end: float) -> bool:
         return False
     part.draw(folder)
     return True
-
-
-if __name__ == "__main__":
-    main()

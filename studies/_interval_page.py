@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from _interval_data import KINDS
-from _interval_draws import CHOSEN_ON, JUDGED_FROM, KS, RUNS, SHARES
+from _interval_data import INDEPENDENT_MOONS, KINDS, MOONS
+from _interval_draws import KS, MORE, RUNS, SHARES
+from _interval_judge import CONFIDENCE, EDGES, LEAST, MOST, Judged
 from _report import environment, markdown_table
 from scipy.stats import binom
 
 from allsplits.model_selection._variance import METHODS
 
-CONFIDENCE = 0.95
-#: The kind whose samples are not drawn independently, and the same with independent ones.
-MOONS, INDEPENDENT_MOONS = "moons", "independent moons"
-#: What the combined interval should keep to.
-LEAST, MOST, WIDEST = 0.93, 0.99, 1.35
+#: What the mean width should keep to.
+WIDEST = 1.35
 #: Still on the safe side, and well within.
 SAFE = 0.98
 #: A line names so many cells.
 MOST_NAMED = 12
 #: The unbiased variance, which exists for small training sets.
 SMALL_SHARE, SMALL_RUNS, CUTS = 0.45, 400, 50
-
-
-class Judged(NamedTuple):
-    """The share of intervals that cover, their mean width over the ideal, and their number."""
-
-    covers: float
-    width: float
-    n_runs: int
-
-    @property
-    def is_below(self) -> bool:
-        return self.covers < LEAST
-
-    @property
-    def is_above(self) -> bool:
-        return self.covers > MOST
 
 
 class Tried(NamedTuple):
@@ -52,7 +35,10 @@ class Tried(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """One kind, n, k and share in training: by method, and the difference to the next k."""
+    """One kind, n, k and share in training: by method, and the difference to the next k.
+
+    `again` are those that a second look judges.
+    """
 
     kind: str
     n: int
@@ -60,6 +46,7 @@ class Cell:
     share: float
     judged: dict[str, Judged]
     gap: Judged
+    again: bool
 
     @property
     def name(self) -> str:
@@ -190,8 +177,26 @@ def table_of_cells(cells: list[Cell]) -> str:
     return markdown_table(header, rows)
 
 
-def page(cells: list[Cell], tried: list[dict[str, Tried]], small: list[Small]) -> str:
-    return f"""{opening(cells)}
+def cells_on_page(text: str, n: int) -> list[Cell]:
+    """The cells of a size, as `table_of_cells` has written them."""
+    found = []
+    line = rf"\| (.+), n = {n}, k = (\d+), (\d+)% \| (\d+) \|((?: [0-9.]+ \|){{8}})"
+    for kind, k, share, n_runs, rest in re.findall(line, text):
+        values = [float(value) for value in rest.replace("|", "").split()]
+        covers, widths, gap = values[:3], values[3:6], values[6:]
+        judged = {
+            method: Judged(*pair, int(n_runs))
+            for method, *pair in zip(METHODS, covers, widths, strict=True)
+        }
+        of_gap = Judged(*gap, int(n_runs))
+        found.append(Cell(kind, n, int(k), int(share) / 100, judged, of_gap, False))
+    return found
+
+
+def page(
+    cells: list[Cell], drawn: list[int], tried: list[dict[str, Tried]], small: list[Small]
+) -> str:
+    return f"""{opening(cells, drawn)}
 
 {findings(cells)}
 
@@ -206,36 +211,52 @@ def page(cells: list[Cell], tried: list[dict[str, Tried]], small: list[Small]) -
 """
 
 
-def opening(cells: list[Cell]) -> str:
-    counts = {n: next(c.combined.n_runs for c in cells if c.n == n) for n in RUNS}
-    every = [JUDGED_FROM[n] + count for n, count in counts.items()]
-    new = {n: count for n, count in counts.items() if JUDGED_FROM[n]}
+def opening(cells: list[Cell], drawn: list[int]) -> str:
+    again = [c for c in cells if c.again]
+    parts = len({(c.kind, c.n, c.share) for c in again})
+    runs, more = ({n: counts[n] for n in drawn} for counts in (RUNS, MORE))
     return f"""# How often the interval covers
 
-`python studies/_interval_draws.py folder`, then `python studies/interval_coverage.py folder` ·
+`python studies/interval_coverage.py folder` ·
 {environment()}
 
 {len(KINDS)} kinds of data; all training sets of {", ".join(f"{s:.0%}" for s in SHARES)} of
 n = {", ".join(map(str, RUNS))} samples; k = {", ".join(map(str, KS))}; confidence {CONFIDENCE}.
 **Cells** are the k that are less than half of the training set: a larger vote is little more than a
 count of the classes. This was settled before anything was drawn, and no cell was left out since.
-The truth and the true spread are those of all data sets of a cell ({min(every)} to
-{max(every)}); the ideal width is ± 1.96 true standard deviations of the score.
+The truth and the true spread are those of all data sets of a cell; the ideal width is ± 1.96 true
+standard deviations of the score.
 
-The first data sets of every cell ({listed(CHOSEN_ON)}) were there for the choice of the rule.
-Others were drawn with seeds of their own and looked at when it was settled, as many as time allowed
-and the same number for all cells of an n:
-{listed(new)}. Cells of these n are judged by the new ones alone. For n = 1000, where one data set
-of all kinds takes seven seconds of a processor, none were drawn again: these cells are judged by
-data sets that had a part in the choice (without them the same rule would have been chosen). A share
-that covers has a noise of ± {2 * noise(max(counts.values())):.3f}, for n = 1000 of
-± {2 * noise(counts[1000]):.3f} (two standard errors).
+**Two looks.** The rule of the interval was chosen on an earlier drawing; data sets of
+{" and ".join(f"n = {n}" for n in drawn)} are of a second one, which had no part in it. A first look
+has {listed(runs)}. What it finds outside of {EDGES[0]} to {EDGES[1]} may be so by
+noise (two standard errors are
+{", ".join(f"± {2 * noise(count):.3f} of n = {n}" for n, count in runs.items())}) or in truth:
+{parts} of {len(KINDS) * len(drawn) * len(SHARES)} kinds, n and shares have such a cell. They are
+looked at again, and their {len(again)} cells are judged by the second look alone:
+{listed(more)}, with two standard errors of
+{", ".join(f"± {2 * noise(count):.3f}" for count in more.values())}.{_earlier(cells, drawn)}
 
 **Moons** are scikit-learn's `make_moons`, which spaces its samples evenly along two arcs. They are
 no independent draws, as every interval takes samples to be: evenly spaced ones vary less from data
 set to data set, which a single data set does not show. They were in the study before this was
-noticed, and stay; **independent moons** have the same arcs and noise and each sample drawn on its
-own, and had no part in the choice of the rule; moons are left out of its table below."""
+noticed, and stay, outside of what is judged; **independent moons** have the same arcs and noise and
+each sample drawn on its own. For the same reason sources draw the classes of all samples
+independently, and once more in the rare case that a class has none; in the earlier drawing one
+sample of each class was put there, which took up to an eighth off the true variance."""
+
+
+def _earlier(cells: list[Cell], drawn: list[int]) -> str:
+    """What is said of sizes that were not drawn again."""
+    others = sorted({c.n for c in cells} - set(drawn))
+    if not others:
+        return ""
+    counts = {n: next(c.combined.n_runs for c in cells if c.n == n) for n in others}
+    return f"""
+Cells of {" and ".join(f"n = {n}" for n in others)} are of the earlier drawing
+({listed(counts)}, ± {2 * noise(min(counts.values())):.3f}), which takes long and was not
+drawn again: its data sets had a part in the choice (without them the same rule would have been
+chosen)."""
 
 
 def listed(by_size: dict[int, int]) -> str:
@@ -272,10 +293,8 @@ Where it misses:
 - Moons cover {span([c.combined.covers for c in moons])}, independent moons
   {span([c.combined.covers for c in cells if c.kind == INDEPENDENT_MOONS])}: what is too much there
   is what even spacing takes off the true spread.
-- Other cells that cover too often are of a rare class, or of votes of a large part of a small
-  training set: most votes are for the same class, and even the sample scores alone are too wide.
-  (The sources put at least one sample into each class. Of 60 samples with a rare class of 10 % that
-  takes an eighth off the variance that independent draws with the same shares have.)
+- Other cells that cover often are of a rare class, or of votes of a large part of a small training
+  set: most votes are for the same class, and even the sample scores alone are too wide.
 - Cells that cover too seldom, or nearly, are of squared errors with heavy tails and few samples,
   most of which have not met the largest errors, and of 39 neighbours of 200 samples of MNIST: the
   variance itself is known badly there.
@@ -304,10 +323,11 @@ few (it varies by half of itself from data set to data set of MNIST). So the par
 that the sample scores have keeps their degrees of freedom, and the rest has as many as a training
 set of m samples has sets of k neighbours, m/k.
 
-Both were tried on the data sets of the choice, {len(tried)} cells of independent draws: how much is
-taken off, and after a semicolon what degrees of freedom there are (where nothing is said, those of
-the jackknife). For each rule the least and the mean coverage of the cells, how many of them are
-below {LEAST} and above {MOST}, and the mean width; then the same for differences:
+What was tried, here on the first look at {len(tried)} cells of independent draws (the choice was
+made on the earlier drawing): how much is taken off, and after a semicolon what degrees of freedom
+there are (where nothing is said, those of the jackknife). For each rule the least and the mean
+coverage of the cells, how many of them are below {LEAST} and above {MOST}, and the mean width; then
+the same for differences:
 
 {page_of_choice(tried)}
 
