@@ -52,12 +52,17 @@ def blobs(*, rounded: bool):
     return (np.round(X / 2), y) if rounded else (X, y)
 
 
+def law(cv):
+    """With groups where it keeps them together."""
+    return {"cv": cv, "groups": GROUPS if "Group" in type(cv).__name__ else None}
+
+
 @every_law
 @with_and_without_ties
 @pytest.mark.parametrize("label_ties", ["first", "share"])
 def test_floats_are_within_their_bound_of_the_fraction(cv, rounded, label_ties):
     X, y = blobs(rounded=rounded)
-    options = {"cv": cv, "groups": GROUPS, "label_ties": label_ties}
+    options = {**law(cv), "label_ties": label_ties}
     for k in (1, 4):
         knn = KNeighborsClassifier(k)
         found = evaluate(knn, X, y, **options)
@@ -80,8 +85,7 @@ def test_floats_of_episodes_are_within_their_bound_of_the_fraction(episodes, rou
 def test_threads_agree_to_the_last_bit(cv):
     X, y = blobs(rounded=True)
     one, two = (
-        evaluate(KNeighborsClassifier(3), X, y, cv=cv, groups=GROUPS, n_jobs=n_jobs)
-        for n_jobs in (1, 2)
+        evaluate(KNeighborsClassifier(3), X, y, **law(cv), n_jobs=n_jobs) for n_jobs in (1, 2)
     )
     assert one.score == two.score
     np.testing.assert_array_equal(one.sample_scores, two.sample_scores)
@@ -90,7 +94,7 @@ def test_threads_agree_to_the_last_bit(cv):
 @every_law
 def test_an_order_stands_in_for_the_data(cv):
     X, y = blobs(rounded=True)
-    options = {"cv": cv, "groups": GROUPS}
+    options = law(cv)
     knn = KNeighborsClassifier(3)
     from_order = evaluate(knn, order_neighbors(X, block_size=7), y, **options)
     assert from_order.score == evaluate(knn, X, y, **options).score
@@ -99,7 +103,7 @@ def test_an_order_stands_in_for_the_data(cv):
 @every_law
 def test_curves_agree_with_single_evaluations(cv):
     X, y = blobs(rounded=True)
-    options = {"cv": cv, "groups": GROUPS}
+    options = law(cv)
     curve = validation_curve(KNeighborsClassifier(), X, y, n_neighbors=[1, 2, 6], **options)
     for k, score in zip(curve.x, curve.scores, strict=True):
         alone = evaluate(KNeighborsClassifier(int(k)), X, y, **options)

@@ -23,8 +23,7 @@ def shown(value: Any) -> str:
     if isinstance(value, (list, tuple, np.ndarray)):
         items = [shown(item) for item in islice(value, _MOST_ITEMS)]
         more = [f"… {len(value):,} in all"] if len(value) > _MOST_ITEMS else []
-        start, end = "()" if isinstance(value, tuple) else "[]"
-        text = f"{start}{', '.join(items + more)}{end}"
+        text = f"[{', '.join(items + more)}]"
     elif isinstance(value, type):
         return f"the class {value.__name__}, not an instance of it"
     elif isinstance(value, (np.datetime64, np.timedelta64)):

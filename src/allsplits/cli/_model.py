@@ -105,7 +105,7 @@ class Model:
 
     def task(
         self, screen: Screen, labelled: Labelled, cv: Cv | None = None, k: int = 1, *,
-        every_score: bool = False,
+        every_score: bool = False, many_laws: bool = False,
     ) -> Task:  # fmt: skip
         """The library's task: everything checked, nothing computed."""
         with screen.waiting(LOADING), screen.noting(labelled.data.notes):
@@ -116,7 +116,9 @@ class Model:
             within = self.radius is not None
             model = self._within(labelled) if within else self.estimator(k, labelled.regression)
             options = check_options(progress=screen.progress)
-            task = Task.read(model, given, options, every_score=every_score, within=within)
+            task = Task.read(
+                model, given, options, every_score=every_score, within=within, many_laws=many_laws
+            )
             return task if self.camera is None else self._without_camera(task, given.cv, labelled)
 
     def check_camera(self, cv: Cv | None) -> None:

@@ -140,7 +140,7 @@ def run_curve(screen: Screen, source: Source, model: Model, wanted: Wanted) -> N
     if way is None:
         whole = ranks is not None and wanted.test is not None
         way = parse_cv(f"size:{len(labelled.y)}" if whole else "loo")
-    task = model.task(screen, labelled, way, k, every_score=True)
+    task = model.task(screen, labelled, way, k, every_score=True, many_laws=ranks is None)
     with screen.noting(labelled.data.notes):
         if ranks is not None:
             found = task.over_ranks(ranks)

@@ -234,6 +234,11 @@ class CostMatrix:
         return float(np.abs(self.costs).max())
 
 
+def _shown_pair(pair: Any) -> str:
+    """As it was written."""
+    return f"({shown(pair)[1:-1]})" if isinstance(pair, tuple) else shown(pair)
+
+
 def _named_costs(costs: Mapping[Any, Any], classes: NDArray[Any]) -> NDArray[np.float64]:
     place = {label: c for c, label in enumerate(classes.tolist())}
     table = np.zeros((len(classes), len(classes)))
@@ -241,7 +246,7 @@ def _named_costs(costs: Mapping[Any, Any], classes: NDArray[Any]) -> NDArray[np.
         if not isinstance(pair, tuple) or len(pair) != 2 or any(c not in place for c in pair):
             raise InvalidInputError(
                 "costs must name pairs (true, predicted) of the classes "
-                f"{shown(classes)}; got {shown(pair)}"
+                f"{shown(classes)}; got {_shown_pair(pair)}"
             )
         if isinstance(cost, bool) or not isinstance(cost, numbers.Real):
             raise InvalidInputError(f"costs must be numbers; got {shown(cost)}")

@@ -25,7 +25,6 @@ from allsplits.cli import evaluate as command
 from allsplits.exact import Neighbors, Options, neighbors
 from allsplits.orders import Metric
 from allsplits.orders import search as searches
-from allsplits.reports import _rows
 from unit.refused import refused
 
 RNG = np.random.default_rng(4)
@@ -51,7 +50,6 @@ def counted(monkeypatch):
     monkeypatch.setattr(neighbors, "iter_parts", counting("searches", neighbors.iter_parts))
     check = counting("checks", searches.check_points)
     monkeypatch.setattr(searches, "check_points", check)
-    monkeypatch.setattr(_rows, "check_points", check)
     return calls
 
 

@@ -215,6 +215,7 @@ def test_the_error_is_looked_at_after_the_same_runs(n_runs, monkeypatch):
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to threads")
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.usefixtures("ctrl_c_is_heard")
 def test_ctrl_c_stops_the_compiled_loop(n_jobs, monkeypatch):
     kind = {"cv": FixedSize(0.8), "scoring": "f1_macro", "random_state": 0, "control": False}
     model, batches, plain = KNeighborsClassifier(3), [], batch.Batch.score
