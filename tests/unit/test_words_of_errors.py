@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import load_iris
 from sklearn.model_selection import KFold, LeavePGroupsOut, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -92,3 +93,15 @@ def test_the_package_is_the_command():
         [sys.executable, "-m", "allsplits", "--help"], capture_output=True, text=True, check=True
     )
     assert "evaluate" in done.stdout
+
+
+def test_steps_that_drop_rows_are_named():
+    class Shorter(TransformerMixin, BaseEstimator):
+        def fit(self, X, y=None):
+            return self
+
+        def transform(self, X):
+            return X[1:]
+
+    with pytest.raises(InvalidInputError, match="keep all rows; they made 29 of 30 on all samples"):
+        evaluate(make_pipeline(Shorter(), KNeighborsClassifier()), X, y)

@@ -54,6 +54,7 @@ def evaluate_pipeline(
         return Task.read(last, given, options).evaluate()
     where = "on all samples"
     fixed = _as_points(_tried(where, clone(steps).fit_transform, X, y))
+    _check_rows(fixed, len(y), where)
     _check_finite(fixed, where)
     task = replace(_task(last, given._replace(X=fixed), options), row_names=row_names(X, y))
     if looks_at_rows_alone(steps) and _same_for_some(steps, X, y, fixed):
@@ -126,6 +127,14 @@ def _refit(steps: Pipeline, X: Any, y: Any, split: GivenSplit, number: int) -> A
         points = np.concatenate(parts).astype(np.float64, copy=False)[places]
     _check_finite(points, where)
     return points
+
+
+def _check_rows(points: Any, n_samples: int, where: str) -> None:
+    if points.shape[0] != n_samples:
+        raise InvalidInputError(
+            f"the steps of the Pipeline must keep all rows; they made {points.shape[0]} of "
+            f"{n_samples} {where}"
+        )
 
 
 def _check_finite(points: Any, where: str) -> None:
