@@ -88,7 +88,8 @@ def test_thirty_samples_by_keyboard(browser, served, digits):
         page.wait_for_selector("#accuracy small:has-text('to')")
         assert re.search(r"\d+\.\d\s%", page.locator("#accuracy").inner_text())
         assert page.locator("#k").inner_text().startswith("k = ")
-        assert page.locator("#count").inner_text() == "30 of 400 labelled"
+        # The page says so when the answer to its last question has come.
+        page.wait_for_selector("#count:text-is('30 of 400 labelled')")
 
 
 def test_undo_and_reload_in_the_middle(browser, served, digits):
