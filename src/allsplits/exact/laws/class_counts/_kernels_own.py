@@ -8,6 +8,8 @@ are won, for numbers of own votes that may be too few. Before each of these bloc
 - votes of up to k are left out if more training items have come for sure;
 - own votes v are left out if the own class has more for sure, or if v and more are enough for sure:
   the vote of k ends once, so the chance that this is wrong is one for the block, not for each rank.
+
+At each rank own votes are left out that no rival has the items to beat.
 """
 
 from typing import NamedTuple
@@ -98,12 +100,12 @@ def own_work(n_classes: int, k_most: int, share: bool, by_wins: bool) -> OwnWork
     lanes = Lanes(np.zeros(n_lines, np.int64), np.full(n_lines, -1.0), np.ones(n_lines))
     # The last leaf may be a run of the own class.
     n_members = min(n_classes, LEAVES + 1)
-    sizes, heights, live = (np.zeros(n_spans, np.int64) for _ in range(3))
+    sizes, heights, degrees, live = (np.zeros(n_spans, np.int64) for _ in range(4))
     members, before, after = (np.zeros((n_spans, n_members), np.int64) for _ in range(3))
     marks, missing = np.zeros(n_classes, np.int64), np.zeros((2, n_classes, 3), np.int64)
     spans = Spans(
-        space[first:], width, sizes, heights, live, members, before, after, marks, missing, lanes,
-        np.zeros(size),
+        space[first:], width, sizes, heights, degrees, live, members, before, after, marks,
+        missing, lanes, np.zeros(size),
     )  # fmt: skip
     counts, met, present = (np.zeros(n_classes, np.int64) for _ in range(3))
     tails, own_tails, sums = (np.zeros(size) for _ in range(3))
@@ -124,12 +126,13 @@ def _multiply_rivals(n_rivals, side, draws, rows, work):
     for b in range(spans.width):
         spans.space[source + b] = 0.0
     spans.space[source] = 1.0
+    n_missing = np.int64(0)
     for i in range(n_rivals):
         d = work.present[i]
-        note_missing(i, 0, d, work.counts[d], side, draws, spans)
+        n_missing = note_missing(n_missing, 0, d, work.counts[d], side, draws, spans)
     lane, spare, step = lane_of(0, spans), spare_lines(spans), draws.drawn.shape[1]
     places, missing = (target, source, spare[0]), spans.missing[0]
-    multiply_missing(spans.space, places, lane, missing, n_rivals, rows, step, spare)
+    multiply_missing(spans.space, places, lane, missing, n_missing, rows, step, spare)
     return target
 
 
@@ -266,8 +269,7 @@ def _add_block(n_rivals, k_low, side, draws, rows, work):
     for i in range(n_rivals):
         d = work.present[i]
         if spans.marks[d] == 0:
-            note_missing(n_missing, 0, d, work.counts[d], side, draws, spans)
-            n_missing += 1
+            n_missing = note_missing(n_missing, 0, d, work.counts[d], side, draws, spans)
     for i in range(spans.sizes[0]):
         spans.marks[spans.members[0, i]] = 0
     for line in range(spans.live[0]):
@@ -282,12 +284,29 @@ def _add_block(n_rivals, k_low, side, draws, rows, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+def _beaten_by(d, side, vote, work):
+    """The most own votes that a rival beats with the items it has."""
+    return work.counts[d] - (d > side.own and not vote.rule.share)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+def _most_beaten(n_rivals, side, vote, work):
+    """The most own votes that some rival beats."""
+    most = np.int64(0)
+    for i in range(n_rivals):
+        most = max(most, _beaten_by(work.present[i], side, vote, work))
+    return most
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _score_block(labels, front, end, window, side, vote, tables, work):
     """Add up the votes that end from `front` to `end`; moves the counts past them."""
     draws, rows = tables
     spans, n_own, n_spans, position = work.spans, front.n_own, np.int64(0), front.position
     n_lines = _set_lanes(window, end.n_rivals, side, vote, draws, work)
-    votes, reach = max(window.high, window.last), (window.low, window.high)
+    votes = max(window.high, window.last)
+    # Where losses are added up, votes that nobody beats yet are left out, of all as of those won.
+    beaten = votes if work.by_wins else _most_beaten(front.n_rivals, side, vote, work)
     while position < end.position:
         own_row = np.int64(-1)
         while position < end.position and own_row < 0:
@@ -298,17 +317,17 @@ def _score_block(labels, front, end, window, side, vote, tables, work):
             position += 1
         # At the end of the row a run may be left; any class is good for it.
         d = end.last if own_row < 0 else np.int64(labels[position - 1])
-        set_leaf(
-            n_spans, (d, work.counts[d], n_own, own_row), reach, n_lines, side, draws, rows, spans
-        )
+        item, reach = (d, work.counts[d], n_own, own_row), (window.low, min(window.high, beaten))
+        set_leaf(n_spans, item, reach, (beaten, n_lines), side, draws, rows, spans)
         n_spans, work.counts[d] = n_spans + 1, work.counts[d] + (own_row >= 0)
+        beaten = max(beaten, _beaten_by(d, side, vote, work))
         for v in range(votes + 1):
             spans.run[v] = 0.0
         # Spans that were joined as often are joined, at the end all of them.
         while n_spans > 1 and (
             position == end.position or spans.heights[n_spans - 2] == spans.heights[n_spans - 1]
         ):
-            join(n_spans - 2, n_spans - 1, side, draws, rows, spans)
+            join(n_spans - 2, n_spans - 1, window.high, side, draws, rows, spans)
             n_spans -= 1
     # Rivals that come first in this block are in it.
     _add_block(front.n_rivals, window.k_low, side, draws, rows, work)

@@ -64,9 +64,10 @@ class Spans(NamedTuple):
         Lines of all spans, and spare ones; zeros before each.
     width : int
         Length of a line; as many zeros are before it.
-    sizes, heights, live : array of shape (spans,)
-        How many members a span has, how often it was joined, and how many lines are not zero: the
-        own class has no more votes than items.
+    sizes, heights, degrees, live : array of shape (spans,)
+        How many members a span has, how often it was joined, how many votes the members can have,
+        and how many lines are not zero: the own class has no more votes than items, and no rival
+        beats more than it has.
     members, before, after : array of shape (spans, items)
         The classes that have items in it, and how many of their items are before its begin and end.
     marks : array of shape (classes,)
@@ -83,6 +84,7 @@ class Spans(NamedTuple):
     width: int
     sizes: Integers
     heights: Integers
+    degrees: Integers
     live: Integers
     members: Integers
     before: Integers
@@ -153,11 +155,15 @@ def row_of(d, n, side, draws, k_most):
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def note_missing(number, which, d, n, side, draws, spans):
-    """The class d, with n items, is missing in one of two spans."""
+    """The class d, with n items, is missing in one of two spans; returns how many are noted.
+
+    A class that cannot have a vote changes nothing.
+    """
     first, most = row_of(d, n, side, draws, len(spans.run) - 1)
     spans.missing[which, number, 0] = first
     spans.missing[which, number, 1] = most
     spans.missing[which, number, 2] = d > side.own
+    return number + (most > 0)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -201,7 +207,7 @@ def spare_lines(spans):
 def _join_members(a, b, side, draws, spans):
     """The members of span b become members of a; returns how many were missing in a, and in b."""
     members, before, after, marks = spans.members, spans.before, spans.after, spans.marks
-    n_members, n_missing = spans.sizes[a], np.int64(0)
+    n_members, n_missing, n_new = spans.sizes[a], np.int64(0), np.int64(0)
     for i in range(n_members):
         marks[members[a, i]] = i + 1
     for i in range(spans.sizes[b]):
@@ -211,38 +217,52 @@ def _join_members(a, b, side, draws, spans):
             after[a, place] = after[b, i]
             marks[d] = 0
         else:
-            note_missing(n_missing, 0, d, before[b, i], side, draws, spans)
-            place = n_members + n_missing
+            n_missing = note_missing(n_missing, 0, d, before[b, i], side, draws, spans)
+            place = n_members + n_new
             members[a, place], before[a, place] = d, before[b, i]
             after[a, place] = after[b, i]
-            n_missing += 1
+            n_new += 1
     n_elsewhere = np.int64(0)
     for i in range(n_members):
         d = members[a, i]
         if marks[d] > 0:
-            note_missing(n_elsewhere, 1, d, after[a, i], side, draws, spans)
-            n_elsewhere += 1
+            n_elsewhere = note_missing(n_elsewhere, 1, d, after[a, i], side, draws, spans)
             marks[d] = 0
-    spans.sizes[a] = n_members + n_missing
+    spans.sizes[a] = n_members + n_new
     return n_missing, n_elsewhere
 
 
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+def _degree(span, which, n_missing, spans):
+    """How many votes the members of a span, and those that are missing, can have."""
+    degree = spans.degrees[span]
+    for i in range(n_missing):
+        degree += spans.missing[which, i, 1]
+    return degree
+
+
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def join(a, b, side, draws, rows, spans):
-    """Span a takes up span b, which follows it."""
+def join(a, b, v_high, side, draws, rows, spans):
+    """Span a takes up span b, which follows it; line 0 has up to v_high own votes."""
     missing_in_a, missing_in_b = _join_members(a, b, side, draws, spans)
     step, spare = draws.drawn.shape[1], spare_lines(spans)
     space, in_a, in_b = spans.space, spans.missing[0], spans.missing[1]
+    degree = max(_degree(a, 0, missing_in_a, spans), _degree(b, 1, missing_in_b, spans))
     for line in range(spans.live[b]):
-        place, other, lane = line_at(a, line, spans), line_at(b, line, spans), lane_of(line, spans)
-        base = place if line < spans.live[a] else spare[0]
-        if missing_in_a > 0 and line < spans.live[a]:
-            base = spare_at(3, spans)
-            places = (base, place, spare[0])
-            multiply_missing(space, places, lane, in_a, missing_in_a, rows, step, spare)
-        places = (place, other, base)
+        place, other = line_at(a, line, spans), line_at(b, line, spans)
+        votes, node, n_chunks = lane_of(line, spans)
+        base = spare[0]
+        if line < spans.live[a]:
+            # What lies above the degree is zero since the line was a leaf's.
+            n_chunks = min(n_chunks, (degree + (v_high if line == 0 else 0)) // CHUNK + 1)
+            base = place
+            if missing_in_a > 0:
+                base = spare_at(3, spans)
+                places, lane = (base, place, spare[0]), (votes, node, n_chunks)
+                multiply_missing(space, places, lane, in_a, missing_in_a, rows, step, spare)
+        places, lane = (place, other, base), (votes, node, n_chunks)
         multiply_missing(space, places, lane, in_b, missing_in_b, rows, step, spare)
-    spans.live[a] = spans.live[b]
+    spans.live[a], spans.degrees[a] = spans.live[b], degree
     spans.heights[a] += 1
 
 
@@ -263,14 +283,16 @@ def _copy_rows(d, n, side, draws, rows, spans):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def set_leaf(node, item, reach, n_lines, side, draws, rows, spans):
+def set_leaf(node, item, reach, lines, side, draws, rows, spans):
     """A span of one item: its class, its number, own items, and where the row of these begins.
 
     The last is -1 where no item comes, but a run ends. `reach` are the own votes of line 0, from
-    and to; lines of the own votes follow.
+    and to; lines of the own votes follow: how many votes may be beaten, and how many lines there
+    are in all.
     """
     d, n, n_own, own_row = item
     v_low, v_high = reach
+    beaten, n_lines = lines
     space, lanes, run, zeros = spans.space, spans.lanes, spans.run, spare_at(0, spans)
     row, next_row, step = spare_at(4, spans), spare_at(5, spans), draws.drawn.shape[1]
     _copy_rows(d, n, side, draws, rows, spans)
@@ -286,7 +308,7 @@ def set_leaf(node, item, reach, n_lines, side, draws, rows, spans):
         for power in range(spans.width):
             space[target + power] = 0.0
     n_live = np.int64(1)
-    while n_live < n_lines and lanes.votes[n_live] <= n_own:
+    while n_live < n_lines and lanes.votes[n_live] <= min(n_own, beaten):
         n_live += 1
     for line in range(1, n_live):
         v, target = lanes.votes[line], line_at(node, line, spans)
@@ -298,5 +320,6 @@ def set_leaf(node, item, reach, n_lines, side, draws, rows, spans):
             places = (target + power, row + power, next_row + power, power)
             capped_sum(space, places, scales, v, y)
     spans.sizes[node], spans.heights[node], spans.live[node] = 1, 0, n_live
+    spans.degrees[node] = row_of(d, n, side, draws, len(run) - 1)[1]
     spans.members[node, 0], spans.before[node, 0] = d, n
     spans.after[node, 0] = n + (own_row >= 0)

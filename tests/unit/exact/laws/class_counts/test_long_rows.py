@@ -135,6 +135,21 @@ def test_vectors_of_votes(k_most, share):
     np.testing.assert_allclose(value, truth.astype(float), rtol=0, atol=2e-14)
 
 
+@pytest.mark.parametrize("by_wins", [False, True])
+@pytest.mark.parametrize("share", [False, True])
+@pytest.mark.parametrize(("n_classes", "own"), [(12, 0), (40, 39), (70, 33)])
+@pytest.mark.parametrize("wanted", [1, 2, 9])
+def test_classes_that_are_met_late_or_never_drawn(n_classes, own, wanted, share, by_wins):
+    """A class changes nothing before its first item, nor if none is drawn."""
+    row = a_row(2 * LEAVES + 5, n_classes, own, n_classes + wanted)
+    most = [0 if d % 7 == 3 and d != own else wanted for d in range(n_classes)]
+    pools, drawn = drawn_from(row, most)
+    k_most = min(17, sum(drawn) - 1)
+    truth = plain(row, own, pools, drawn, k_most, share)
+    value = found([row], [own], pools, [drawn], k_most, share=share, by_wins=by_wins)[0, 0]
+    np.testing.assert_allclose(value, truth.astype(float), rtol=0, atol=2e-14)
+
+
 def test_small_chances_are_precise_where_wins_are_added_up():
     row = [d for d in range(1, 5) for _ in range(30)] + [0] * 3
     pools, drawn = drawn_from(row, [3, 20, 20, 20, 20])
