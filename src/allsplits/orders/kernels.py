@@ -9,37 +9,6 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
-def direct_rows(transposed, points, start, stop, upper, out):
-    """out[i, j] = sum over features of (points[i] - x_j)², by differences, never expanded.
-
-    With `upper` only for j ≥ i: `mirror_rows` knows the rest.
-    """
-    n_features = transposed.shape[0]
-    for i in range(start, stop):
-        # Slices that start at 0 are vectorised, loops that start at `low` are not.
-        low = i if upper else 0
-        row = out[i, low:]
-        for j in range(len(row)):
-            row[j] = 0.0
-        # Four features at a time: the row is read and written a quarter as often.
-        quads = n_features - n_features % 4
-        for f in range(0, quads, 4):
-            x0, x1 = transposed[f, low:], transposed[f + 1, low:]
-            x2, x3 = transposed[f + 2, low:], transposed[f + 3, low:]
-            for j in range(len(row)):
-                a = points[i, f] - x0[j]
-                b = points[i, f + 1] - x1[j]
-                c = points[i, f + 2] - x2[j]
-                d = points[i, f + 3] - x3[j]
-                row[j] += (a * a + b * b) + (c * c + d * d)
-        for f in range(quads, n_features):
-            x0 = transposed[f, low:]
-            for j in range(len(row)):
-                a = points[i, f] - x0[j]
-                row[j] += a * a
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def mirror_rows(start, stop, out):
     """out[i, j] = out[j, i] for j < i, tile by tile so that columns are read from the cache."""
     tile = 16
@@ -52,7 +21,7 @@ def mirror_rows(start, stop, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
-def _sort(keys, items, start, stop, gap):
+def sort_pairs(keys, items, start, stop, gap):
     """Sort by (key, item) in place: Shell's way, from `gap` down to 1.
 
     A gap of 1 is insertion sort, close to linear where little is out of order; where too much turns
@@ -133,7 +102,7 @@ def mark_ties(keys, items, tied, length, depth, ties):
                 in_order = False
             keys[j] = keys[i]
         if not in_order:
-            _sort(keys, items, i, end, (end - i + 1) // 2)
+            sort_pairs(keys, items, i, end, (end - i + 1) // 2)
         if end >= depth:
             return end
         i = end
@@ -176,7 +145,7 @@ def rerank_candidates(places, rows, beyond, start, stop, depth, ties):
             items[i, count] = j
             keys[i, count] = total
             count += 1
-        _sort(keys[i], items[i], np.int64(0), count, np.int64(1))
+        sort_pairs(keys[i], items[i], np.int64(0), count, np.int64(1))
         end = mark_ties(keys[i], items[i], rows.tied[i], count, depth, ties)
         everyone = count == n_points - (own >= 0)
         # A tie group carries its first key; a chain of near ties may end later.
@@ -234,37 +203,3 @@ def finish_sorted_rows(rows, start, stop, depth, ties):
         while n > 0 and keys[i, n - 1] == np.inf:
             n -= 1
         rows.lengths[i] = mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
-def finish_packed_rows(columns, words, rows, start, stop, depth, ties):
-    """Fill in sorted `rows` from sorted words; `columns` are the keys that the words stand for.
-
-    Columns displace the last bits of the keys, so neighbours whose keys agree up to there still
-    have to be put in order, and whoever is not among the words is at least the last key less those
-    bits away. Infinite keys are no neighbours. A row whose last group may go on gets length -1,
-    unless the words are complete.
-    """
-    items, keys = rows.items, rows.keys
-    width = items.shape[1]
-    mask = (np.int64(1) << words.bits) - 1
-    for i in range(start, stop):
-        n = np.int64(0)
-        key = 0.0
-        unsorted = 0
-        for c in range(width):
-            j = words.packed[i - start, c] & mask
-            # Equal words but for the column are in the order of their columns.
-            unsorted += columns[i, j] < key
-            key = columns[i, j]
-            n += key != np.inf
-            items[i, c] = j
-            keys[i, c] = key
-        # The subtrahend covers keys too small to have all their bits.
-        safe = key * (1.0 - 2.0 ** (words.bits - 51)) - 1e-300
-        if unsorted > 0:
-            _sort(keys[i], items[i], np.int64(0), width, np.int64(1))
-        end = mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
-        everyone = words.complete or n < width
-        certain = end < n and _reach(keys[i, end - 1], n, ties) < safe
-        rows.lengths[i] = end if everyone or certain else -1

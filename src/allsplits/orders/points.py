@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.orders.kernel_types import Places, SortedRows, Ties
+from allsplits.orders.kernels_tiles import in_tiles
 from allsplits.orders.metric import Metric
 from allsplits.orders.verify import rerank, squared_rows
 
@@ -70,27 +71,27 @@ class Points:
         everybody = len(numbers) == len(self)
         if self.held is not None and self.held.size <= self.most_held:
             queries = self.held if everybody else self.held[numbers]
-            return squared_rows(queries, self._transposed, n_threads, symmetric=everybody)
+            return squared_rows(queries, self._tiles, len(self), n_threads, symmetric=everybody)
         queries = self[numbers]
         return self._squared_in_blocks(queries, n_threads)
 
     def squared_to(self, queries: Array, n_threads: int) -> Array:
         """The same of new points."""
         if self.held is not None and self.held.size <= self.most_held:
-            return squared_rows(queries, self._transposed, n_threads)
+            return squared_rows(queries, self._tiles, len(self), n_threads)
         return self._squared_in_blocks(queries, n_threads)
 
     def _squared_in_blocks(self, queries: Array, n_threads: int) -> Array:
         out = np.empty((len(queries), len(self)))
         for block in self.blocks():
-            part = np.ascontiguousarray(self[block].T)
-            out[:, block] = squared_rows(queries, part, n_threads)
+            points = self[block]
+            out[:, block] = squared_rows(queries, in_tiles(points), len(points), n_threads)
         return out
 
     @cached_property
-    def _transposed(self) -> Array:
+    def _tiles(self) -> Array:
         """Made when somebody asks: most candidate searches never need a complete row."""
-        return np.ascontiguousarray(self[:].T)
+        return in_tiles(self[:])
 
     def rerank(
         self, start: int, items: NDArray[np.int32], beyond: Array, depth: int, ties: Ties,

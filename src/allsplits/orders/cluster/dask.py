@@ -21,6 +21,7 @@ from allsplits.exceptions import InvalidInputError
 from allsplits.orders.cluster.points import DaskPoints, dask_points, is_gone
 from allsplits.orders.kernel_types import Ties
 from allsplits.orders.kernels import collect_near
+from allsplits.orders.kernels_tiles import in_tiles
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
 from allsplits.orders.order import NeighborOrder, pack_rows
@@ -218,7 +219,7 @@ def _keys(queries: Array, block: Array, metric: Metric, squared: bool) -> Array:
     if not squared:
         return metric_rows(queries, block, metric, 1)
     at, to = metric.euclidean_points(queries), metric.euclidean_points(block)
-    return squared_rows(np.ascontiguousarray(at), np.ascontiguousarray(to.T), 1)
+    return squared_rows(np.ascontiguousarray(at), in_tiles(to), len(to), 1)
 
 
 def merge_blocks(
