@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,24 +69,31 @@ class Points:
     def squared_rows(self, numbers: NDArray[np.intp], n_threads: int) -> Array:
         """Squared distances of the points with these numbers to all, by differences."""
         everybody = len(numbers) == len(self)
-        if self.held is not None and self.held.size <= self.most_held:
-            queries = self.held if everybody else self.held[numbers]
-            return squared_rows(queries, self._tiles, len(self), n_threads, symmetric=everybody)
-        queries = self[numbers]
-        return self._squared_in_blocks(queries, n_threads)
+        if everybody and self._holds_tiles:
+            queries = cast("Array", self.held)
+            return squared_rows(queries, self._tiles, len(self), n_threads, symmetric=True)
+        return self.squared_to(self[numbers], n_threads)
 
     def squared_to(self, queries: Array, n_threads: int) -> Array:
         """The same of new points."""
-        if self.held is not None and self.held.size <= self.most_held:
+        if self._holds_tiles:
             return squared_rows(queries, self._tiles, len(self), n_threads)
-        return self._squared_in_blocks(queries, n_threads)
-
-    def _squared_in_blocks(self, queries: Array, n_threads: int) -> Array:
         out = np.empty((len(queries), len(self)))
-        for block in self.blocks():
-            points = self[block]
-            out[:, block] = squared_rows(queries, in_tiles(points), len(points), n_threads)
+        for block, tiles in self.tiled():
+            out[:, block] = squared_rows(queries, tiles, block.stop - block.start, n_threads)
         return out
+
+    def tiled(self) -> Iterator[tuple[slice, Array]]:
+        """Ranges of all points, and each in tiles."""
+        if self._holds_tiles:
+            yield slice(0, len(self)), self._tiles
+            return
+        for block in self.blocks():
+            yield slice(block.start, min(block.stop, len(self))), in_tiles(self[block])
+
+    @property
+    def _holds_tiles(self) -> bool:
+        return self.held is not None and self.held.size <= self.most_held
 
     @cached_property
     def _tiles(self) -> Array:
