@@ -109,6 +109,53 @@ def mark_ties(keys, items, tied, length, depth, ties):
     return length
 
 
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _distance(x, y):
+    """Squared distance, by differences; in the order of `direct_rows`, with the same bits."""
+    quads = len(x) - len(x) % 4
+    total = 0.0
+    for f in range(0, quads, 4):
+        a, b, c, d = x[f] - y[f], x[f + 1] - y[f + 1], x[f + 2] - y[f + 2], x[f + 3] - y[f + 3]
+        total += (a * a + b * b) + (c * c + d * d)
+    for f in range(quads, len(x)):
+        a = x[f] - y[f]
+        total += a * a
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _distances(x, points, items, keys):
+    """keys[e] = the squared distance of x to the point items[e].
+
+    Four points at a time: memory is waited for once instead of four times.
+    """
+    quads = len(x) - len(x) % 4
+    fours = len(items) - len(items) % 4
+    for e in range(0, fours, 4):
+        p, q = points[items[e]], points[items[e + 1]]
+        r, s = points[items[e + 2]], points[items[e + 3]]
+        to_p, to_q, to_r, to_s = 0.0, 0.0, 0.0, 0.0
+        for f in range(0, quads, 4):
+            x0, x1, x2, x3 = x[f], x[f + 1], x[f + 2], x[f + 3]
+            a, b, c, d = x0 - p[f], x1 - p[f + 1], x2 - p[f + 2], x3 - p[f + 3]
+            to_p += (a * a + b * b) + (c * c + d * d)
+            a, b, c, d = x0 - q[f], x1 - q[f + 1], x2 - q[f + 2], x3 - q[f + 3]
+            to_q += (a * a + b * b) + (c * c + d * d)
+            a, b, c, d = x0 - r[f], x1 - r[f + 1], x2 - r[f + 2], x3 - r[f + 3]
+            to_r += (a * a + b * b) + (c * c + d * d)
+            a, b, c, d = x0 - s[f], x1 - s[f + 1], x2 - s[f + 2], x3 - s[f + 3]
+            to_s += (a * a + b * b) + (c * c + d * d)
+        for f in range(quads, len(x)):
+            a, b, c, d = x[f] - p[f], x[f] - q[f], x[f] - r[f], x[f] - s[f]
+            to_p += a * a
+            to_q += b * b
+            to_r += c * c
+            to_s += d * d
+        keys[e], keys[e + 1], keys[e + 2], keys[e + 3] = to_p, to_q, to_r, to_s
+    for e in range(fours, len(items)):
+        keys[e] = _distance(x, points[items[e]])
+
+
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def rerank_candidates(places, rows, beyond, start, stop, depth, ties):
     """Give candidates their true squared distances, sort, and find where each row may stop.
@@ -119,8 +166,6 @@ def rerank_candidates(places, rows, beyond, start, stop, depth, ties):
     """
     items, keys = rows.items, rows.keys
     points, queries, first_row = places
-    n_points, n_features = points.shape
-    quads = n_features - n_features % 4
     for i in range(start, stop):
         own = first_row + i if first_row >= 0 else -1
         # A plain 0 would have all that it is passed to compiled twice.
@@ -129,25 +174,12 @@ def rerank_candidates(places, rows, beyond, start, stop, depth, ties):
             j = items[i, e]
             if j < 0:
                 break
-            if j == own:
-                continue
-            # In the order of `direct_rows`: both ways to a distance give the same bits.
-            total = 0.0
-            for f in range(0, quads, 4):
-                a = queries[i, f] - points[j, f]
-                b = queries[i, f + 1] - points[j, f + 1]
-                c = queries[i, f + 2] - points[j, f + 2]
-                d = queries[i, f + 3] - points[j, f + 3]
-                total += (a * a + b * b) + (c * c + d * d)
-            for f in range(quads, n_features):
-                a = queries[i, f] - points[j, f]
-                total += a * a
             items[i, count] = j
-            keys[i, count] = total
-            count += 1
+            count += j != own
+        _distances(queries[i], points, items[i, :count], keys[i])
         sort_pairs(keys[i], items[i], np.int64(0), count, np.int64(1))
         end = mark_ties(keys[i], items[i], rows.tied[i], count, depth, ties)
-        everyone = count == n_points - (own >= 0)
+        everyone = count == len(points) - (own >= 0)
         # A tie group carries its first key; a chain of near ties may end later.
         complete = end >= depth and _reach(keys[i, end - 1], count, ties) < beyond[i]
         rows.lengths[i] = end if everyone or complete else -1
