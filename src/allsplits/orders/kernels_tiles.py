@@ -12,17 +12,6 @@ from numba import njit
 TILE = 64
 
 
-def in_tiles(points):
-    """Points (n, n_features) as an array (n_tiles, n_features, TILE); zeros fill the last tile."""
-    n, n_features = points.shape
-    whole = n // TILE
-    tiles = np.zeros((-(-n // TILE), n_features, TILE))
-    tiles[:whole] = points[: whole * TILE].reshape(whole, TILE, n_features).transpose(0, 2, 1)
-    if whole < len(tiles):
-        tiles[whole, :, : n - whole * TILE] = points[whole * TILE :].T
-    return tiles
-
-
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def meet_tile(tile, x, y, out):
     """Squared distances of two queries to all points of a tile: the lines of `out`.

@@ -66,11 +66,11 @@ def list_within(tiles, first, n_points, queries, limits, rows, start, stop):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def sort_lists(words, rows, limits, everybody, start, stop, depth, ties):
+def sort_lists(words, rows, limits, own, everybody, start, stop, depth, ties):
     """Sort lists whose items ascend; `words` are their keys, seen as integers.
 
-    A list gets a length of -1 if there was no room, or if its last tie group may go on beyond the
-    limit, unless that keeps nobody out: then it is `everybody`.
+    A row's `own` number is passed over. A list gets a length of -1 if there was no room, or if its
+    last tie group may go on beyond the limit, unless that keeps nobody out: then it is `everybody`.
     """
     room = rows.items.shape[1]
     items, keys = np.empty(room, np.int32), np.empty(room)
@@ -79,12 +79,14 @@ def sort_lists(words, rows, limits, everybody, start, stop, depth, ties):
     bits = bit_length(np.int64(room - 1))
     mask = (np.int64(1) << bits) - 1
     for i in range(start, stop):
-        count = rows.lengths[i]
+        listed = rows.lengths[i]
         rows.lengths[i] = -1
-        if count > room:
+        if listed > room:
             continue
-        for e in range(count):
-            packed[e] = words[i, e] & ~mask | e
+        count = np.int64(0)
+        for e in range(listed):
+            packed[count] = words[i, e] & ~mask | e
+            count += rows.items[i, e] != own[i]
         sort_words(sorting, count, bits)
         unsorted = 0
         before = 0.0

@@ -1,4 +1,4 @@
-"""Many nearest of new points: true distances to all, and lists of those within a limit.
+"""Where many nearest are wanted: true distances to all, and lists of those within a limit.
 
 The limit of a query comes from a sample of the points: one that holds its share of the wanted ones
 with some to spare is hardly too small. True distances are computed in float64 tile by tile, and
@@ -16,11 +16,15 @@ from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
 from allsplits.orders.kernel_types import SortedRows, Ties
-from allsplits.orders.kernels_tiles import TILE, in_tiles
+from allsplits.orders.kernels_tiles import TILE
 from allsplits.orders.kernels_within import find_limits, list_within, sort_lists
 from allsplits.orders.points import Points
-from allsplits.orders.verify import squared_rows
+from allsplits.orders.verify import in_tiles, squared_rows
 
+#: Complete rows of up to so many points stay in the cache, and limits save nothing (measured).
+LONG_ROW = 8192
+#: Queries at a time for which this pays.
+FEWEST_QUERIES = 8
 #: Points for each one of the sample; and the most of these.
 _POINTS_PER_SAMPLED, _MOST_SAMPLED = 16, 8192
 #: Deviations that a sample may differ from what is expected of it.
@@ -32,6 +36,7 @@ _LISTED_ENTRIES = 6 << 20
 _EVERYBODY = float(np.finfo(np.float64).max)
 
 Array = NDArray[np.float64]
+Numbers = NDArray[np.intp]
 
 
 class Limits(NamedTuple):
@@ -49,8 +54,14 @@ class LimitedSearch:
         n = len(places)
         self.n_sampled = min(max(n // _POINTS_PER_SAMPLED // TILE, 1) * TILE, _MOST_SAMPLED, n)
 
-    def nearest(self, queries: Array, depth: int, ties: Ties) -> Iterator[SortedRows]:
-        """Sorted rows of consecutive blocks of queries; the length is -1 where limits failed."""
+    def nearest(
+        self, queries: Array, depth: int, ties: Ties, own: Numbers | None = None
+    ) -> Iterator[SortedRows]:
+        """Sorted rows of consecutive blocks of queries; the length is -1 where limits failed.
+
+        Queries that are points have numbers of their `own`, and are no neighbours of themselves.
+        """
+        own = np.full(len(queries), -1) if own is None else own
         limits = self._limits(queries, depth)
         share = self.n_sampled / len(self.places)
         most = int(limits.counts.max(initial=0)) + 1
@@ -58,7 +69,8 @@ class LimitedSearch:
         step = max(8, _LISTED_ENTRIES // room)
         for first in range(0, len(queries), step):
             part = slice(first, first + step)
-            yield self._lists(queries[part], limits.keys[part], room, depth, ties)
+            rows = self._listed(queries[part], limits.keys[part], room)
+            yield self._sorted(rows, limits.keys[part], own[part], depth, ties)
 
     @cached_property
     def _sample(self) -> Array:
@@ -87,9 +99,8 @@ class LimitedSearch:
         limits.keys[limits.counts < least] = _EVERYBODY
         return limits
 
-    def _lists(
-        self, queries: Array, limits: Array, room: int, depth: int, ties: Ties
-    ) -> SortedRows:
+    def _listed(self, queries: Array, limits: Array, room: int) -> SortedRows:
+        """Lists of all who are within the limits."""
         rows = SortedRows.of(np.empty((len(queries), room), dtype=np.int32))
         rows.lengths[:] = 0
         for block, tiles in self.places.tiled():
@@ -99,10 +110,15 @@ class LimitedSearch:
                 list_within(*of, queries, limits, rows, start, stop)
 
             map_row_ranges(gather, len(queries), self.n_threads, smallest=32)
+        return rows
+
+    def _sorted(
+        self, rows: SortedRows, limits: Array, own: Numbers, depth: int, ties: Ties
+    ) -> SortedRows:
         words = rows.keys.view(np.int64)
 
         def sort(start: int, stop: int) -> None:
-            sort_lists(words, rows, limits, _EVERYBODY, start, stop, depth, ties)
+            sort_lists(words, rows, limits, own, _EVERYBODY, start, stop, depth, ties)
 
-        map_row_ranges(sort, len(queries), self.n_threads, smallest=8)
+        map_row_ranges(sort, len(rows.lengths), self.n_threads, smallest=8)
         return rows

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.orders.kernel_types import Places, SortedRows, Ties
-from allsplits.orders.kernels_tiles import in_tiles
 from allsplits.orders.metric import Metric
-from allsplits.orders.verify import rerank, squared_rows
+from allsplits.orders.verify import in_tiles, rerank, squared_rows
 
 #: Entries of a converted copy that may be held (64 MiB), and of rows that are read at a time.
 _HELD_ENTRIES = 1 << 23

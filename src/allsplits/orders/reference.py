@@ -23,7 +23,7 @@ from allsplits._validation import check_count
 from allsplits.orders.backends import check_backend
 from allsplits.orders.default import full_rows_are_cheaper
 from allsplits.orders.kernel_types import SortedRows, Ties
-from allsplits.orders.limits import LimitedSearch
+from allsplits.orders.limits import FEWEST_QUERIES, LONG_ROW, LimitedSearch
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
 from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_rows, replace_rows
@@ -57,8 +57,6 @@ _FLAT = 2
 #: Questions at a time from which products pay, which take longer to prepare; and the share of them
 #: that they may leave open before scikit-learn takes over, in float64.
 _MANY_QUESTIONS, _LEFT_OPEN = 64, 0.1
-#: Questions at a time, and references, from which limits pay.
-_QUESTIONS_IN_TILES, _LONG_ROW = 8, 8192
 #: The same without a tree, in values of the references, and where the nearest alone is wanted.
 _SMALL_TABLE = 200_000
 _SMALL_TABLE_FOR_ONE = 1_000_000
@@ -315,7 +313,7 @@ class Reference:
         """Whether limits save much of the writing and sorting of complete rows."""
         if self._sparse is not None or self._places is None:
             return False
-        return depth > 1 and n_queries >= _QUESTIONS_IN_TILES and len(self.points) > _LONG_ROW
+        return depth > 1 and n_queries >= FEWEST_QUERIES and len(self.points) > LONG_ROW
 
     @property
     def _may_copy(self) -> bool:
@@ -347,7 +345,7 @@ class Reference:
         if n_points <= max(_SMALL_REFERENCE, 4 * depth):
             return False
         if self._products_serve(n_queries):
-            return not full_rows_are_cheaper(n_points, n_features, depth)
+            return not full_rows_are_cheaper(n_points, n_features, depth, new=True)
         if not self._may_copy:
             return False
         if not is_shallow(depth):

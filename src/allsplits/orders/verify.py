@@ -16,9 +16,20 @@ from allsplits.orders.kernels import (
     rerank_candidates,
 )
 from allsplits.orders.kernels_nearest import MOST_RANKED, select_rows
-from allsplits.orders.kernels_tiles import direct_rows
+from allsplits.orders.kernels_tiles import TILE, direct_rows
 
 Array = NDArray[np.float64]
+
+
+def in_tiles(points: Array) -> Array:
+    """Points (n, n_features) as (n_tiles, n_features, TILE); zeros fill the last tile."""
+    n, n_features = points.shape
+    whole = n // TILE
+    tiles = np.zeros((-(-n // TILE), n_features, TILE))
+    tiles[:whole] = points[: whole * TILE].reshape(whole, TILE, n_features).transpose(0, 2, 1)
+    if whole < len(tiles):
+        tiles[whole, :, : n - whole * TILE] = points[whole * TILE :].T
+    return tiles
 
 
 def squared_rows(

@@ -48,13 +48,14 @@ def plainly_sorted(keys, depth):
 
 
 def data_of(kind, rng, n, d):
+    scales = 10.0 ** rng.uniform(-15, 15, (n, 1))
     return {
         "normal": lambda: rng.standard_normal((n, d)),
         "sorted": lambda: np.sort(rng.standard_normal((n, d)), axis=0),
         "grid": lambda: rng.integers(-1, 2, (n, d)).astype(float),
         "copies": lambda: np.repeat(rng.standard_normal((-(-n // 7), d)), 7, axis=0)[:n],
         "one place": lambda: np.ones((n, d)),
-        "thirty decades": lambda: rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-15, 15, (n, 1)),
+        "thirty decades": lambda: scales * rng.standard_normal((n, d)),
         "zero rows": lambda: rng.standard_normal((n, d)) * (rng.random((n, 1)) < 0.5),
         "float32": lambda: rng.standard_normal((n, d)).astype(np.float32),
     }[kind]()
@@ -159,9 +160,10 @@ def test_both_sides_of_the_room_of_a_list(room):
     at = asked_of(X, rng, 5)
     keys = np.array([np.sort(true_distances(x, X)) for x in at])
     search = LimitedSearch(Points(X, EUCLIDEAN), 1)
-    rows = search._lists(at, (keys[:, 199] + keys[:, 200]) / 2, room, 150, TIES)
+    limits, own = (keys[:, 199] + keys[:, 200]) / 2, np.full(5, -1)
+    rows = search._sorted(search._listed(at, limits, room), limits, own, 150, TIES)
     np.testing.assert_array_equal(rows.lengths, 150 if room >= 200 else -1)
-    rows = search._lists(at, (keys[:, 199] + keys[:, 200]) / 2, max(room, 200), 200, TIES)
+    rows = search._sorted(search._listed(at, limits, max(room, 200)), limits, own, 200, TIES)
     # Whether the last one is tied with somebody beyond the limit is not known.
     np.testing.assert_array_equal(rows.lengths, -1)
 

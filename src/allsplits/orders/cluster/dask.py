@@ -21,12 +21,11 @@ from allsplits.exceptions import InvalidInputError
 from allsplits.orders.cluster.points import DaskPoints, dask_points, is_gone
 from allsplits.orders.kernel_types import Ties
 from allsplits.orders.kernels import collect_near
-from allsplits.orders.kernels_tiles import in_tiles
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
 from allsplits.orders.order import NeighborOrder, pack_rows
 from allsplits.orders.protocol import Block, Part, Search, whole_order
-from allsplits.orders.verify import mark_sorted, squared_rows
+from allsplits.orders.verify import in_tiles, mark_sorted, squared_rows
 
 #: Distances held by a task (64 MiB).
 _ENTRIES_PER_TASK = 1 << 23
