@@ -67,9 +67,9 @@ def full_rows_are_cheaper(
     else:
         pair = (1.1 if n_samples > LONG_ROW else 2.2) + n_features / 24
     full = n_samples * pair + 15 * depth
-    start = 15_000 if new else 2500 + 1.5e7 / n_samples
+    start = 5000 if new else 2500 + 1.5e7 / n_samples
     proposing = n_samples * (0.7 + n_features / 70) + start
-    verifying = depth * (60 + 0.6 * n_features)
+    verifying = depth * (90 + 0.55 * n_features)
     return full < proposing + verifying
 
 

@@ -18,7 +18,7 @@ _OTHER_METRIC = 5.0, 1.0
 _CALLABLE = 5000.0, 0.0
 #: Nanoseconds for a neighbour of a sorted row, and for one that is proposed and verified.
 _SORTING = 14.0
-_VERIFYING = 60.0, 0.6
+_VERIFYING = 90.0, 0.55
 
 
 def search_seconds(X: Any, metric: Metric, depth: int, backend: str, queries: Any = None) -> float:
