@@ -29,7 +29,7 @@ FEWEST_QUERIES = 8
 _POINTS_PER_SAMPLED, _MOST_SAMPLED = 16, 8192
 #: Deviations that a sample may differ from what is expected of it.
 _DEVIATIONS = 3.5
-#: Distances to the sample (16 MiB) and entries of lists (80 MiB) that are held.
+#: Values of the sample and distances to it (16 MiB), and entries of lists (80 MiB), that are held.
 _SAMPLED_ENTRIES = 1 << 21
 _LISTED_ENTRIES = 6 << 20
 #: Larger than every limit: keys that are infinite are no neighbours.
@@ -52,7 +52,8 @@ class LimitedSearch:
     def __init__(self, places: Points, n_threads: int) -> None:
         self.places, self.n_threads = places, n_threads
         n = len(places)
-        self.n_sampled = min(max(n // _POINTS_PER_SAMPLED // TILE, 1) * TILE, _MOST_SAMPLED, n)
+        most = min(n // _POINTS_PER_SAMPLED, _MOST_SAMPLED, _SAMPLED_ENTRIES // places.shape[1])
+        self.n_sampled = min(max(most // TILE, 1) * TILE, n)
 
     def nearest(
         self, queries: Array, depth: int, ties: Ties, own: Numbers | None = None

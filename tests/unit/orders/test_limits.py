@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from allsplits.orders import Metric, Reference, points
+from allsplits.orders.default import full_euclidean_rows
 from allsplits.orders.kernel_types import TIE_TOLERANCE, Ties
 from allsplits.orders.kernels_tiles import TILE
 from allsplits.orders.limits import LimitedSearch
@@ -196,3 +197,37 @@ def test_mapped_files(tmp_path):
     found, expected = (Reference(each, EUCLIDEAN, 1).of(at, 3000) for each in (mapped, X))
     np.testing.assert_array_equal(found.flat_indices, expected.flat_indices)
     np.testing.assert_array_equal(found.flat_distances, expected.flat_distances)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_samples_are_no_neighbours_of_themselves(kind, metric):
+    X = data_of(kind, np.random.default_rng(7), LONG, 3)
+    wanted = np.sort(np.random.default_rng(8).integers(0, LONG, 60))
+    for depth in (3000, LONG - 2, LONG - 1):
+        search = full_euclidean_rows(Points(X, Metric(metric)), depth, 2)
+        rows, expected = search.sorted_rows(wanted), search._complete(wanted)
+        np.testing.assert_array_equal(rows.lengths, expected.lengths)
+        for i, length in enumerate(rows.lengths):
+            assert wanted[i] not in rows.items[i, :length]
+            for part in ("items", "keys", "tied"):
+                found = getattr(rows, part)[i, :length]
+                np.testing.assert_array_equal(found, getattr(expected, part)[i, :length])
+
+
+@pytest.mark.parametrize("block_size", [1, 7, 8, 9, 2000])
+def test_blocks_of_samples_change_nothing(block_size):
+    X = data_of("copies", np.random.default_rng(9), LONG, 2)
+    metric, rows = Metric("euclidean"), slice(100, 2100)
+    search = full_euclidean_rows(Points(X, metric), 4000, 2)
+    starts = range(rows.start, rows.stop, block_size)[-3:]
+    for start in starts:
+        found = search.order(start, min(start + block_size, rows.stop))
+        assert found.first_row == start
+        for row in range(0, found.n_samples, 400):
+            own = np.array([start + row])
+            expected = search._complete(own)
+            length = expected.lengths[0]
+            part = found.slice_rows(row, row + 1)
+            np.testing.assert_array_equal(part.flat_indices, expected.items[0, :length])
+            np.testing.assert_array_equal(part.tied, expected.tied[0, :length])
