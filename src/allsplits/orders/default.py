@@ -3,7 +3,8 @@
 Euclidean geometry (Euclidean, squared, cosine, correlation), shallow orders: products in float32
 propose candidates, which are verified in float64 (see `products`, `candidates`); scikit-learn
 proposes where a tree is faster, and in float64 where float32 is not precise enough. Deep orders and
-all other metrics: full rows of distances, block by block.
+all other metrics: full rows of distances, block by block; of long Euclidean ones only what is
+within a limit is written (see `limits`).
 """
 
 from collections.abc import Callable

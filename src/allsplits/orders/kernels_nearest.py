@@ -3,12 +3,13 @@
 How many keys are within a limit is counted several keys at a time and without a branch, so that a
 good limit is found by trying: first that of the row before, then in steps that double, and once the
 wanted number lies between two tries by interpolation. Who is within is gathered in one pass, and
-sorted by counting for each how many are smaller. No branch depends on a single key, which costs
-more than the comparison wherever the answer cannot be guessed.
+sorted by counting for each how many are smaller, or by digits if there are many. No branch of the
+selection depends on a single key, which costs more than the comparison wherever the answer cannot
+be guessed.
 
 Keys are not negative, so that seen as integers (words) they have the same order; a difference of
-words is about a ratio of keys. Cost: three or four passes over a row, and the square of the number
-that is wanted, sixteen at a time.
+words is about a ratio of keys. Cost: three or four passes over a row, and the square of a small
+number that is wanted, sixteen at a time.
 """
 
 import numpy as np

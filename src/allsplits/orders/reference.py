@@ -4,10 +4,11 @@ One tie rule for all of them (see `kernel_types`): neighbours at equal distance 
 orders end with a complete one, and its members stand in row order.
 
 New points: in Euclidean geometry with many references candidates are proposed, by products in
-float32 or by scikit-learn, and verified; otherwise, and where that proves nothing, every query is
-compared with every reference by differences, O(queries · references · features). All ways have the
-same bits. Large references are read a block at a time (see `points`), sparse ones are asked sparse
-questions (see `sparse`).
+float32 or by scikit-learn, and verified; where many are wanted, those within a limit are listed
+(see `limits`); otherwise, and where that proves nothing, every query is compared with every
+reference by differences, O(queries · references · features). All ways have the same bits. Large
+references are read a block at a time (see `points`), sparse ones are asked sparse questions (see
+`sparse`).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -119,7 +120,7 @@ class Reference:
 
         Queries are an array or sparse points, whatever the points are.
         """
-        search: Callable[[Any, int], list[NeighborOrder]] = self._compared
+        search = self._compared
         if self._proposing_is_faster(depth, len(queries)):
             search = self._proposed
         elif self._limits_serve(depth, len(queries)):
