@@ -3,7 +3,8 @@
 Euclidean geometry (Euclidean, squared, cosine, correlation), shallow orders: products in float32
 propose candidates, which are verified in float64 (see `products`, `candidates`); scikit-learn
 proposes where a tree is faster, and in float64 where float32 is not precise enough. Deep orders and
-all other metrics: full rows of distances, block by block.
+all other metrics: full rows of distances, block by block; of long Euclidean ones only what is
+within a limit is written (see `limits`).
 """
 
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from allsplits.orders.candidates import CandidateSearch
 from allsplits.orders.full_rows import ENTRIES_PER_BLOCK, FullRowSearch
+from allsplits.orders.limits import LONG_ROW, LimitedSearch
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
 from allsplits.orders.points import Points
@@ -45,24 +47,30 @@ def full_euclidean_rows(points: Points, depth: int, n_threads: int) -> FullRowSe
     """Complete rows of squared distances by differences."""
     rows = partial(points.squared_rows, n_threads=n_threads)
     metric = points.metric
+    limited = LimitedSearch(points, n_threads) if len(points) > LONG_ROW else None
     return FullRowSearch(
-        rows, len(points), depth, n_threads, metric.from_squared, metric.squared_ties
+        rows, len(points), depth, n_threads, metric.from_squared, metric.squared_ties, limited
     )
 
 
 def full_rows_are_cheaper(
-    n_samples: int, n_features: int, depth: int, *, mirrored: bool = False
+    n_samples: int, n_features: int, depth: int, *, mirrored: bool = False, new: bool = False
 ) -> bool:
     """Compare the work per row, in nanoseconds (measured; it decides speed only).
 
-    Full rows: all differences, or one half of them if the other is `mirrored`, and the sort.
-    Candidates: the product and the selection, the differences of the candidates, and a start that
-    takes milliseconds however small the data are, and more where it is compiled first.
+    Full rows: all differences, or one half of them if the other is `mirrored`, and the sort; where
+    rows are long most of them is never written. Candidates: the product, one half of it unless
+    points are `new`, and the selection, the differences of the candidates, and a start that takes
+    milliseconds however small the data are, and more where it is compiled first.
     """
-    pair = 2.7 + n_features / 13 if mirrored else 1.6 + n_features / 8
-    full = n_samples * pair + 25 * depth
-    proposing = n_samples * (0.7 + n_features / 70) + 2500 + 1.5e7 / n_samples
-    verifying = depth * (105 + 0.85 * n_features)
+    if mirrored:
+        pair = 3.2 + n_features / 50
+    else:
+        pair = (1.1 if n_samples > LONG_ROW else 2.2) + n_features / 24
+    full = n_samples * pair + 15 * depth
+    start = 5000 if new else 2500 + 1.5e7 / n_samples
+    proposing = n_samples * (0.7 + n_features / 70) + start
+    verifying = depth * (90 + 0.55 * n_features)
     return full < proposing + verifying
 
 

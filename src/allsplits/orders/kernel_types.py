@@ -92,11 +92,3 @@ class SortedRows(NamedTuple):
             found.tied[places, :end] = rows.tied
             found.lengths[places] = rows.lengths
         return found
-
-
-class Words(NamedTuple):
-    """Sorted keys as integers whose last `bits` are the column; `complete` if nobody is missing."""
-
-    packed: NDArray[np.int64]
-    bits: int
-    complete: bool

@@ -9,37 +9,6 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
-def direct_rows(transposed, points, start, stop, upper, out):
-    """out[i, j] = sum over features of (points[i] - x_j)², by differences, never expanded.
-
-    With `upper` only for j ≥ i: `mirror_rows` knows the rest.
-    """
-    n_features = transposed.shape[0]
-    for i in range(start, stop):
-        # Slices that start at 0 are vectorised, loops that start at `low` are not.
-        low = i if upper else 0
-        row = out[i, low:]
-        for j in range(len(row)):
-            row[j] = 0.0
-        # Four features at a time: the row is read and written a quarter as often.
-        quads = n_features - n_features % 4
-        for f in range(0, quads, 4):
-            x0, x1 = transposed[f, low:], transposed[f + 1, low:]
-            x2, x3 = transposed[f + 2, low:], transposed[f + 3, low:]
-            for j in range(len(row)):
-                a = points[i, f] - x0[j]
-                b = points[i, f + 1] - x1[j]
-                c = points[i, f + 2] - x2[j]
-                d = points[i, f + 3] - x3[j]
-                row[j] += (a * a + b * b) + (c * c + d * d)
-        for f in range(quads, n_features):
-            x0 = transposed[f, low:]
-            for j in range(len(row)):
-                a = points[i, f] - x0[j]
-                row[j] += a * a
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
 def mirror_rows(start, stop, out):
     """out[i, j] = out[j, i] for j < i, tile by tile so that columns are read from the cache."""
     tile = 16
@@ -52,7 +21,7 @@ def mirror_rows(start, stop, out):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
-def _sort(keys, items, start, stop, gap):
+def sort_pairs(keys, items, start, stop, gap):
     """Sort by (key, item) in place: Shell's way, from `gap` down to 1.
 
     A gap of 1 is insertion sort, close to linear where little is out of order; where too much turns
@@ -133,11 +102,58 @@ def mark_ties(keys, items, tied, length, depth, ties):
                 in_order = False
             keys[j] = keys[i]
         if not in_order:
-            _sort(keys, items, i, end, (end - i + 1) // 2)
+            sort_pairs(keys, items, i, end, (end - i + 1) // 2)
         if end >= depth:
             return end
         i = end
     return length
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _distance(x, y):
+    """Squared distance, by differences; in the order of `direct_rows`, with the same bits."""
+    quads = len(x) - len(x) % 4
+    total = 0.0
+    for f in range(0, quads, 4):
+        a, b, c, d = x[f] - y[f], x[f + 1] - y[f + 1], x[f + 2] - y[f + 2], x[f + 3] - y[f + 3]
+        total += (a * a + b * b) + (c * c + d * d)
+    for f in range(quads, len(x)):
+        a = x[f] - y[f]
+        total += a * a
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _distances(x, points, items, keys):
+    """keys[e] = the squared distance of x to the point items[e].
+
+    Four points at a time: memory is waited for once instead of four times.
+    """
+    quads = len(x) - len(x) % 4
+    fours = len(items) - len(items) % 4
+    for e in range(0, fours, 4):
+        p, q = points[items[e]], points[items[e + 1]]
+        r, s = points[items[e + 2]], points[items[e + 3]]
+        to_p, to_q, to_r, to_s = 0.0, 0.0, 0.0, 0.0
+        for f in range(0, quads, 4):
+            x0, x1, x2, x3 = x[f], x[f + 1], x[f + 2], x[f + 3]
+            a, b, c, d = x0 - p[f], x1 - p[f + 1], x2 - p[f + 2], x3 - p[f + 3]
+            to_p += (a * a + b * b) + (c * c + d * d)
+            a, b, c, d = x0 - q[f], x1 - q[f + 1], x2 - q[f + 2], x3 - q[f + 3]
+            to_q += (a * a + b * b) + (c * c + d * d)
+            a, b, c, d = x0 - r[f], x1 - r[f + 1], x2 - r[f + 2], x3 - r[f + 3]
+            to_r += (a * a + b * b) + (c * c + d * d)
+            a, b, c, d = x0 - s[f], x1 - s[f + 1], x2 - s[f + 2], x3 - s[f + 3]
+            to_s += (a * a + b * b) + (c * c + d * d)
+        for f in range(quads, len(x)):
+            a, b, c, d = x[f] - p[f], x[f] - q[f], x[f] - r[f], x[f] - s[f]
+            to_p += a * a
+            to_q += b * b
+            to_r += c * c
+            to_s += d * d
+        keys[e], keys[e + 1], keys[e + 2], keys[e + 3] = to_p, to_q, to_r, to_s
+    for e in range(fours, len(items)):
+        keys[e] = _distance(x, points[items[e]])
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
@@ -150,8 +166,6 @@ def rerank_candidates(places, rows, beyond, start, stop, depth, ties):
     """
     items, keys = rows.items, rows.keys
     points, queries, first_row = places
-    n_points, n_features = points.shape
-    quads = n_features - n_features % 4
     for i in range(start, stop):
         own = first_row + i if first_row >= 0 else -1
         # A plain 0 would have all that it is passed to compiled twice.
@@ -160,25 +174,12 @@ def rerank_candidates(places, rows, beyond, start, stop, depth, ties):
             j = items[i, e]
             if j < 0:
                 break
-            if j == own:
-                continue
-            # In the order of `direct_rows`: both ways to a distance give the same bits.
-            total = 0.0
-            for f in range(0, quads, 4):
-                a = queries[i, f] - points[j, f]
-                b = queries[i, f + 1] - points[j, f + 1]
-                c = queries[i, f + 2] - points[j, f + 2]
-                d = queries[i, f + 3] - points[j, f + 3]
-                total += (a * a + b * b) + (c * c + d * d)
-            for f in range(quads, n_features):
-                a = queries[i, f] - points[j, f]
-                total += a * a
             items[i, count] = j
-            keys[i, count] = total
-            count += 1
-        _sort(keys[i], items[i], np.int64(0), count, np.int64(1))
+            count += j != own
+        _distances(queries[i], points, items[i, :count], keys[i])
+        sort_pairs(keys[i], items[i], np.int64(0), count, np.int64(1))
         end = mark_ties(keys[i], items[i], rows.tied[i], count, depth, ties)
-        everyone = count == n_points - (own >= 0)
+        everyone = count == len(points) - (own >= 0)
         # A tie group carries its first key; a chain of near ties may end later.
         complete = end >= depth and _reach(keys[i, end - 1], count, ties) < beyond[i]
         rows.lengths[i] = end if everyone or complete else -1
@@ -234,37 +235,3 @@ def finish_sorted_rows(rows, start, stop, depth, ties):
         while n > 0 and keys[i, n - 1] == np.inf:
             n -= 1
         rows.lengths[i] = mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
-def finish_packed_rows(columns, words, rows, start, stop, depth, ties):
-    """Fill in sorted `rows` from sorted words; `columns` are the keys that the words stand for.
-
-    Columns displace the last bits of the keys, so neighbours whose keys agree up to there still
-    have to be put in order, and whoever is not among the words is at least the last key less those
-    bits away. Infinite keys are no neighbours. A row whose last group may go on gets length -1,
-    unless the words are complete.
-    """
-    items, keys = rows.items, rows.keys
-    width = items.shape[1]
-    mask = (np.int64(1) << words.bits) - 1
-    for i in range(start, stop):
-        n = np.int64(0)
-        key = 0.0
-        unsorted = 0
-        for c in range(width):
-            j = words.packed[i - start, c] & mask
-            # Equal words but for the column are in the order of their columns.
-            unsorted += columns[i, j] < key
-            key = columns[i, j]
-            n += key != np.inf
-            items[i, c] = j
-            keys[i, c] = key
-        # The subtrahend covers keys too small to have all their bits.
-        safe = key * (1.0 - 2.0 ** (words.bits - 51)) - 1e-300
-        if unsorted > 0:
-            _sort(keys[i], items[i], np.int64(0), width, np.int64(1))
-        end = mark_ties(keys[i], items[i], rows.tied[i], n, depth, ties)
-        everyone = words.complete or n < width
-        certain = end < n and _reach(keys[i, end - 1], n, ties) < safe
-        rows.lengths[i] = end if everyone or certain else -1

@@ -3,18 +3,20 @@
 How many keys are within a limit is counted several keys at a time and without a branch, so that a
 good limit is found by trying: first that of the row before, then in steps that double, and once the
 wanted number lies between two tries by interpolation. Who is within is gathered in one pass, and
-sorted by counting for each how many are smaller. No branch depends on a single key, which costs
-more than the comparison wherever the answer cannot be guessed.
+sorted by counting for each how many are smaller, or by digits if there are many. No branch of the
+selection depends on a single key, which costs more than the comparison wherever the answer cannot
+be guessed.
 
 Keys are not negative, so that seen as integers (words) they have the same order; a difference of
-words is about a ratio of keys. Cost: three or four passes over a row, and the square of the number
-that is wanted, sixteen at a time.
+words is about a ratio of keys. Cost: three or four passes over a row, and the square of a small
+number that is wanted, sixteen at a time.
 """
 
 import numpy as np
 from numba import njit
 
-from allsplits.orders.kernels import is_tied, mark_ties
+from allsplits.orders.kernels import is_tied, mark_ties, sort_pairs
+from allsplits.orders.kernels_radix import bit_length, make_sorting, sort_words
 
 #: Counting ranks is the faster sort up to this many keys (measured).
 MOST_RANKED = 256
@@ -80,8 +82,10 @@ def find_limit(words, least, most, limit):
         tries += 1
         if high == _INFINITE or low < 0:
             # Nothing is known on one side.
-            reach = min(step, (high - low) // 2)
-            limit = low + reach if high == _INFINITE else high - reach
+            if high == _INFINITE:
+                limit = low + step if step < (high - low) // 2 else high - 1
+            else:
+                limit = high - min(step, (high - low) // 2)
             step = min(2 * step, _INFINITE // 4)
         elif tries % 4 == 0:
             # There is one: more are within `high`.
@@ -130,33 +134,74 @@ def rank_words(ranking, count):
         seen[smaller] += 1
 
 
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _rank_within(columns, words, limit, count, near, ranking, items, keys):
+    """Fill in the row of those within the limit, by ranks."""
+    chosen, ranks, _ = ranking
+    _gather_within(words, limit, near)
+    for e in range(count):
+        chosen[e] = words[near[e]]
+    rank_words(ranking, count)
+    for e in range(count):
+        items[ranks[e]] = near[e]
+        keys[ranks[e]] = columns[near[e]]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _sort_within(columns, words, limit, count, bits, sorting, items, keys):
+    """The same of many, by digits of words that carry their column in their last `bits`."""
+    packed = sorting[0]
+    mask = (np.int64(1) << bits) - 1
+    place = 0
+    for j in range(len(words)):
+        packed[place] = words[j] & ~mask | j
+        place += words[j] <= limit
+    sort_words(sorting, count, bits)
+    unsorted = 0
+    before = 0.0
+    for e in range(count):
+        j = packed[e] & mask
+        key = columns[j]
+        unsorted += key < before
+        before = key
+        items[e] = j
+        keys[e] = key
+    if unsorted > 0:
+        # Columns displace the last bits of keys; equal ones are in the order of their columns.
+        sort_pairs(keys, items, np.int64(0), count, np.int64(1))
+
+
 @njit(nogil=True, cache=True, error_model="numpy")
 def select_rows(columns, words, rows, start, stop, depth, most, ties):
     """Fill in sorted `rows` with the nearest, up to the tie group at `depth`.
 
     `columns` are keys and `words` the same, seen as integers. Infinite keys are no neighbours. At
-    most `most` are sorted, or more if they are equal and there is room in `rows`. A row whose last
-    group finds no room, or goes on beyond it, gets minus the number found so far as its length.
+    most `most` are sorted, or more if they are equal and there is room in `rows`; all if `most` is
+    0. A row whose last group finds no room, or goes on beyond it, gets minus the number found so
+    far as its length.
     """
     items, keys = rows.items, rows.keys
-    room = items.shape[1]
-    near = np.empty(room + 1, np.int32)
-    ranking = make_ranking(room)
-    chosen, ranks, _ = ranking
-    limit = words[start, words.shape[1] // 2]
+    room, n_columns = items.shape[1], words.shape[1]
+    few = room <= MOST_RANKED
+    near = np.empty(room + 1 if few else 0, np.int32)
+    ranking = make_ranking(room if few else 0)
+    sorting = make_sorting(0 if few else room + 1)
+    bits = bit_length(np.int64(n_columns - 1))
+    limit = words[start, n_columns // 2]
     for i in range(start, stop):
-        limit, count = find_limit(words[i], depth + 1, most, limit)
+        if most > 0:
+            limit, count = find_limit(words[i], depth + 1, most, limit)
+        else:
+            limit = _INFINITE - 1
+            count = _count_within(words[i], limit)
         rows.lengths[i] = -count
         if count > room:
             continue
-        _gather_within(words[i], limit, near)
-        for e in range(count):
-            chosen[e] = words[i, near[e]]
-        rank_words(ranking, count)
-        for e in range(count):
-            items[i, ranks[e]] = near[e]
-            keys[i, ranks[e]] = columns[i, near[e]]
-        last = keys[i, count - 1]
+        if few:
+            _rank_within(columns[i], words[i], limit, count, near, ranking, items[i], keys[i])
+        else:
+            _sort_within(columns[i], words[i], limit, count, bits, sorting, items[i], keys[i])
+        last = keys[i, count - 1] if count > 0 else 0.0
         end = mark_ties(keys[i], items[i], rows.tied[i], count, depth, ties)
         # Nobody beyond the limit belongs to the last group, or there is nobody.
         after = _next_above(words[i], limit) if end == count else -1

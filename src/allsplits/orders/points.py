@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from allsplits.orders.kernel_types import Places, SortedRows, Ties
 from allsplits.orders.metric import Metric
-from allsplits.orders.verify import rerank, squared_rows
+from allsplits.orders.verify import in_tiles, rerank, squared_rows
 
 #: Entries of a converted copy that may be held (64 MiB), and of rows that are read at a time.
 _HELD_ENTRIES = 1 << 23
@@ -68,29 +68,36 @@ class Points:
     def squared_rows(self, numbers: NDArray[np.intp], n_threads: int) -> Array:
         """Squared distances of the points with these numbers to all, by differences."""
         everybody = len(numbers) == len(self)
-        if self.held is not None and self.held.size <= self.most_held:
-            queries = self.held if everybody else self.held[numbers]
-            return squared_rows(queries, self._transposed, n_threads, symmetric=everybody)
-        queries = self[numbers]
-        return self._squared_in_blocks(queries, n_threads)
+        if everybody and self._holds_tiles:
+            queries = cast("Array", self.held)
+            return squared_rows(queries, self._tiles, len(self), n_threads, symmetric=True)
+        return self.squared_to(self[numbers], n_threads)
 
     def squared_to(self, queries: Array, n_threads: int) -> Array:
         """The same of new points."""
-        if self.held is not None and self.held.size <= self.most_held:
-            return squared_rows(queries, self._transposed, n_threads)
-        return self._squared_in_blocks(queries, n_threads)
-
-    def _squared_in_blocks(self, queries: Array, n_threads: int) -> Array:
+        if self._holds_tiles:
+            return squared_rows(queries, self._tiles, len(self), n_threads)
         out = np.empty((len(queries), len(self)))
-        for block in self.blocks():
-            part = np.ascontiguousarray(self[block].T)
-            out[:, block] = squared_rows(queries, part, n_threads)
+        for block, tiles in self.tiled():
+            out[:, block] = squared_rows(queries, tiles, block.stop - block.start, n_threads)
         return out
 
+    def tiled(self) -> Iterator[tuple[slice, Array]]:
+        """Ranges of all points, and each in tiles."""
+        if self._holds_tiles:
+            yield slice(0, len(self)), self._tiles
+            return
+        for block in self.blocks():
+            yield slice(block.start, min(block.stop, len(self))), in_tiles(self[block])
+
+    @property
+    def _holds_tiles(self) -> bool:
+        return self.held is not None and self.held.size <= self.most_held
+
     @cached_property
-    def _transposed(self) -> Array:
+    def _tiles(self) -> Array:
         """Made when somebody asks: most candidate searches never need a complete row."""
-        return np.ascontiguousarray(self[:].T)
+        return in_tiles(self[:])
 
     def rerank(
         self, start: int, items: NDArray[np.int32], beyond: Array, depth: int, ties: Ties,

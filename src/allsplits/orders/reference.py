@@ -4,10 +4,11 @@ One tie rule for all of them (see `kernel_types`): neighbours at equal distance 
 orders end with a complete one, and its members stand in row order.
 
 New points: in Euclidean geometry with many references candidates are proposed, by products in
-float32 or by scikit-learn, and verified; otherwise, and where that proves nothing, every query is
-compared with every reference by differences, O(queries · references · features). All ways have the
-same bits. Large references are read a block at a time (see `points`), sparse ones are asked sparse
-questions (see `sparse`).
+float32 or by scikit-learn, and verified; where many are wanted, those within a limit are listed
+(see `limits`); otherwise, and where that proves nothing, every query is compared with every
+reference by differences, O(queries · references · features). All ways have the same bits. Large
+references are read a block at a time (see `points`), sparse ones are asked sparse questions (see
+`sparse`).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +24,7 @@ from allsplits._validation import check_count
 from allsplits.orders.backends import check_backend
 from allsplits.orders.default import full_rows_are_cheaper
 from allsplits.orders.kernel_types import SortedRows, Ties
+from allsplits.orders.limits import FEWEST_QUERIES, LONG_ROW, LimitedSearch
 from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
 from allsplits.orders.order import NeighborOrder, check_room, concatenate, pack_rows, replace_rows
@@ -118,12 +120,16 @@ class Reference:
 
         Queries are an array or sparse points, whatever the points are.
         """
-        if not self._proposing_is_faster(depth, len(queries)):
-            found = self._compared(queries, depth)
-        elif self._sparse is not None or isinstance(queries, SparsePoints):
-            found = [self._proposed(queries[part], depth) for part in self._ranges(queries)]
+        search = self._compared
+        if self._proposing_is_faster(depth, len(queries)):
+            search = self._proposed
+        elif self._limits_serve(depth, len(queries)):
+            search = self._limited
+        if self._sparse is not None or isinstance(queries, SparsePoints):
+            parts = [search(queries[part], depth) for part in self._ranges(queries)]
+            found = [order for part in parts for order in part]
         else:
-            found = [self._proposed(queries, depth)]
+            found = search(queries, depth)
         return replace(concatenate(found), first_row=first_row)
 
     def parts_of(self, queries: Any, depth: int, part: Part) -> Iterator[Block]:
@@ -187,18 +193,33 @@ class Reference:
             rows = metric_rows(queries, self.points, self.metric, n_threads)
         return Keys(rows, Ties(), np.asarray)
 
-    def _proposed(self, queries: Any, depth: int) -> NeighborOrder:
+    def _proposed(self, queries: Any, depth: int) -> list[NeighborOrder]:
         """Orders of so many queries as are proposed for at a time, verified."""
-        n_points = len(self.points)
         if self._sparse is not None:
             rows = self._sparse.nearest(self._sparse_places(queries), depth)
         else:
             queries = _as_array(queries)
             at = self._query_points(queries)
             if at is None or self._places is None:
-                return concatenate(self._compared(queries, depth))
+                return self._compared(queries, depth)
             rows = self._verified(self._places, at, depth)
-        order = pack_rows(rows, self.metric.from_squared, depth, n_points, 0)
+        return [self._packed(rows, queries, depth)]
+
+    def _limited(self, queries: Any, depth: int) -> list[NeighborOrder]:
+        """Orders of blocks of queries from true distances within limits."""
+        queries = _as_array(queries)
+        at = self._query_points(queries)
+        if at is None:
+            return self._compared(queries, depth)
+        found = []
+        for rows in self._limits.nearest(at, depth, self.metric.squared_ties):
+            found.append(self._packed(rows, queries[: len(rows.lengths)], depth))
+            queries = queries[len(rows.lengths) :]
+        return found
+
+    def _packed(self, rows: SortedRows, queries: Any, depth: int) -> NeighborOrder:
+        """The order of these rows; those that are not certain are compared with all points."""
+        order = pack_rows(rows, self.metric.from_squared, depth, len(self.points), 0)
         failed = np.flatnonzero(rows.lengths < 0)
         return replace_rows(order, failed, self._compared(queries[failed], depth))
 
@@ -285,6 +306,16 @@ class Reference:
             return None
         return Points(self.points, self.metric, _HELD_ENTRIES)
 
+    @cached_property
+    def _limits(self) -> LimitedSearch:
+        return LimitedSearch(cast("Points", self._places), self.n_threads)
+
+    def _limits_serve(self, depth: int, n_queries: int) -> bool:
+        """Whether limits save much of the writing and sorting of complete rows."""
+        if self._sparse is not None or self._places is None:
+            return False
+        return depth > 1 and n_queries >= FEWEST_QUERIES and len(self.points) > LONG_ROW
+
     @property
     def _may_copy(self) -> bool:
         """Whether another copy in float64 takes little room, as a tree does."""
@@ -315,7 +346,7 @@ class Reference:
         if n_points <= max(_SMALL_REFERENCE, 4 * depth):
             return False
         if self._products_serve(n_queries):
-            return not full_rows_are_cheaper(n_points, n_features, depth)
+            return not full_rows_are_cheaper(n_points, n_features, depth, new=True)
         if not self._may_copy:
             return False
         if not is_shallow(depth):

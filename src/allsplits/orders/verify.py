@@ -8,34 +8,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._threads import map_row_ranges
-from allsplits.orders.kernel_types import Places, SortedRows, Ties, Words
+from allsplits.orders.kernel_types import Places, SortedRows, Ties
 from allsplits.orders.kernels import (
-    direct_rows,
     find_lone_firsts,
-    finish_packed_rows,
     finish_sorted_rows,
     mirror_rows,
     rerank_candidates,
 )
 from allsplits.orders.kernels_nearest import MOST_RANKED, select_rows
-from allsplits.orders.kernels_radix import SHORTEST_ROW, sort_words
+from allsplits.orders.kernels_tiles import TILE, direct_rows
 
 Array = NDArray[np.float64]
 
 
-def squared_rows(
-    queries: Array, transposed: Array, n_threads: int, *, symmetric: bool = False
-) -> Array:
-    """Squared Euclidean distances by differences; `transposed` has a column for each reference.
+def in_tiles(points: Array) -> Array:
+    """Points (n, n_features) as (n_tiles, n_features, TILE); zeros fill the last tile."""
+    n, n_features = points.shape
+    whole = n // TILE
+    tiles = np.zeros((-(-n // TILE), n_features, TILE))
+    tiles[:whole] = points[: whole * TILE].reshape(whole, TILE, n_features).transpose(0, 2, 1)
+    if whole < len(tiles):
+        tiles[whole, :, : n - whole * TILE] = points[whole * TILE :].T
+    return tiles
 
-    `symmetric` says that the queries are the references.
+
+def squared_rows(
+    queries: Array, tiles: Array, n_points: int, n_threads: int, *, symmetric: bool = False
+) -> Array:
+    """Squared Euclidean distances by differences to so many points, which stand `in_tiles`.
+
+    `symmetric` says that the queries are the points.
     """
-    out = np.empty((len(queries), transposed.shape[1]))
+    out = np.empty((len(queries), n_points))
     # Mirroring one half costs as much as a few features.
-    upper = symmetric and len(transposed) >= 8
+    upper = symmetric and queries.shape[1] >= 8
 
     def fill(start: int, stop: int) -> None:
-        direct_rows(transposed, queries, start, stop, upper, out)
+        direct_rows(tiles, queries, start, stop, upper, out)
 
     map_row_ranges(fill, len(queries), n_threads, smallest=8)
     if upper:
@@ -112,76 +121,27 @@ def sort_rows(rows: Array, depth: int, n_candidates: int, n_threads: int, ties: 
     `rows` holds keys that grow with the distance, infinity for who is no candidate; no row has more
     than `n_candidates` others.
     """
-    width = _sorted_width(depth)
-    if not is_shallow(depth) or 2 * width > n_candidates:
-        return _sort_deep(rows, width, depth, n_candidates, n_threads, ties)
-    room = min(2 * width, MOST_RANKED)
+    return _sort_nearest(rows, _sorted_width(depth), depth, n_candidates, n_threads, ties)
+
+
+def _sort_nearest(
+    rows: Array, width: int, depth: int, n_candidates: int, n_threads: int, ties: Ties
+) -> SortedRows:
+    """The same; about `width` are sorted at first, and more where a tie group goes on beyond."""
+    room = min(2 * width, MOST_RANKED) if width <= MOST_RANKED else width
+    most = width
+    if width >= n_candidates:
+        room, most = n_candidates, 0
     found = SortedRows.of(np.empty((len(rows), room), dtype=np.int32))
     words = rows.view(np.int64)
 
     def select(start: int, stop: int) -> None:
-        select_rows(rows, words, found, start, stop, depth, width, ties)
+        select_rows(rows, words, found, start, stop, depth, most, ties)
 
     map_row_ranges(select, len(rows), n_threads, smallest=8)
     failed = np.flatnonzero(found.lengths < 0)
     if len(failed) == 0:
         return found
     width = max(4 * room, width - int(found.lengths.min()))
-    deep = _sort_deep(rows[failed], width, depth, n_candidates, n_threads, ties)
-    return found.replaced(failed, deep)
-
-
-def _sort_deep(
-    rows: Array, width: int, depth: int, n_candidates: int, n_threads: int, ties: Ties
-) -> SortedRows:
-    """The same where many are wanted or tie groups are large; `width` are sorted at first."""
-    while True:
-        # Where most are wanted, selecting before sorting is no help.
-        width = n_candidates if 2 * width > n_candidates else width
-        complete = width == n_candidates
-        found = _sort_nearest(rows, width, complete, depth, n_threads, ties)
-        if found.lengths.min(initial=0) >= 0:
-            return found
-        # A tie group goes on beyond what was sorted.
-        width *= 4
-
-
-def _sort_nearest(
-    rows: Array, width: int, complete: bool, depth: int, n_threads: int, ties: Ties
-) -> SortedRows:
-    """The `width` nearest of each row, who may be `complete`; length -1 where a tie may go on.
-
-    Keys are sorted as integers that carry their column in their last bits: sorting values is
-    several times faster than sorting places. Keys that differ in those bits only are put in order
-    afterwards.
-    """
-    found = SortedRows.of(np.empty((len(rows), width), dtype=np.int32))
-    bits = (rows.shape[1] - 1).bit_length()
-
-    def sort(start: int, stop: int) -> None:
-        packed = _nearest_words(rows[start:stop].view(np.int64), bits, width, complete)
-        words = Words(packed, bits, complete)
-        finish_packed_rows(rows, words, found, start, stop, depth, ties)
-
-    map_row_ranges(sort, len(rows), n_threads, smallest=8)
-    return found
-
-
-def _nearest_words(
-    words: NDArray[np.int64], bits: int, width: int, complete: bool
-) -> NDArray[np.int64]:
-    """The `width` smallest words of each row, sorted, with the column in their last `bits`."""
-    n_columns = words.shape[1]
-    if complete and n_columns >= SHORTEST_ROW:
-        packed = np.empty_like(words)
-        done = np.empty(len(words), dtype=bool)
-        sort_words(words, bits, packed, done)
-        for row in np.flatnonzero(~done):
-            packed[row].sort()
-        return packed[:, :width]
-    packed = (words >> bits << bits) | np.arange(n_columns)
-    if width < n_columns:
-        packed.partition(width, axis=1)
-        packed = packed[:, :width]
-    packed.sort(axis=1)
-    return packed
+    deeper = _sort_nearest(rows[failed], width, depth, n_candidates, n_threads, ties)
+    return found.replaced(failed, deeper)

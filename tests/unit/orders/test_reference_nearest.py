@@ -170,7 +170,7 @@ def test_large_references_are_proposed_from(way):
     ("n_points", "n_features", "depth", "proposed"),
     [
         (2001, 16, 5, False), (4000, 16, 5, True), (4000, 16, 700, False), (12_501, 16, 1, True),
-        (50_000, 64, 2600, True), (50_000, 64, 6000, False), (50_000, 5, 2600, False),
+        (50_000, 64, 600, True), (50_000, 64, 1600, False), (50_000, 5, 600, False),
     ],
 )  # fmt: skip
 def test_products_serve_many_questions(n_points, n_features, depth, proposed, way):

@@ -25,7 +25,7 @@ from allsplits.orders.metric import Metric
 from allsplits.orders.metric_rows import metric_rows
 from allsplits.orders.order import NeighborOrder, pack_rows
 from allsplits.orders.protocol import Block, Part, Search, whole_order
-from allsplits.orders.verify import mark_sorted, squared_rows
+from allsplits.orders.verify import in_tiles, mark_sorted, squared_rows
 
 #: Distances held by a task (64 MiB).
 _ENTRIES_PER_TASK = 1 << 23
@@ -218,7 +218,7 @@ def _keys(queries: Array, block: Array, metric: Metric, squared: bool) -> Array:
     if not squared:
         return metric_rows(queries, block, metric, 1)
     at, to = metric.euclidean_points(queries), metric.euclidean_points(block)
-    return squared_rows(np.ascontiguousarray(at), np.ascontiguousarray(to.T), 1)
+    return squared_rows(np.ascontiguousarray(at), in_tiles(to), len(to), 1)
 
 
 def merge_blocks(

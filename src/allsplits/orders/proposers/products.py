@@ -14,12 +14,12 @@ only, and there are n²d products. A table of single precision is kept if it is 
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
+from functools import lru_cache, partial
 from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from allsplits._threads import map_row_ranges
 from allsplits.orders.kernels_select import Lists, filter_tile, finish_lists
@@ -73,7 +73,7 @@ class ProductProposer:
         rows, halves, rounding = self.single.of_questions(queries)
         lists = self._new_lists(n_candidates, rounding)
         asked = _reversed(_extended(rows, halves))
-        with threadpool_limits(1, user_api="blas"):
+        with _blas().limit(limits=1):
             self._meet_all(lists, lambda first, last: asked[first:last], n_candidates)
         self._finish(lists, n_candidates)
         return self._found(lists, np.arange(len(queries)), rounding)
@@ -112,7 +112,7 @@ class ProductProposer:
         own = self.numbers if whole else np.asarray(self.band)
         self.lists = self._new_lists(wanted, self.single.rounding[own])
         # One product in each thread; many threads for one small product would wait for each other.
-        with threadpool_limits(1, user_api="blas"):
+        with _blas().limit(limits=1):
             if whole:
                 self._meet_each_other(wanted)
             else:
@@ -180,6 +180,12 @@ class ProductProposer:
             part = numbers[low : low + _MOST_ROWS]
             out[low : low + _MOST_ROWS] = _extended(self.single[part], self.single.halves[part])
         return out
+
+
+@lru_cache
+def _blas() -> ThreadpoolController:
+    """The products of numpy. To find them takes milliseconds, which few questions would notice."""
+    return ThreadpoolController().select(user_api="blas")
 
 
 def _extended(rows: Single, halves: Array) -> Single:
