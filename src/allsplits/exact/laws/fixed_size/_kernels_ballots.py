@@ -99,7 +99,7 @@ def _list_present(k, work):
     return n_present
 
 
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _fill_class(taken, n_votes, table, rows):
     """The votes of a class, below n_votes, in the lanes of the cases that wait."""
     alike = True
@@ -141,7 +141,7 @@ def _take_votes(own, n_waiting, table, work, out):
     add_ranks(own, Contenders(present[:n_present], most, rows), work.rank)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _close_run(own, waiting, table, work, out):
     """Let the open run wait, the items of the other classes as in work.prefix and work.part."""
     n_waiting, d = waiting
@@ -160,7 +160,7 @@ def _close_run(own, waiting, table, work, out):
     return Waiting(n_waiting, np.int64(-1))
 
 
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _add_prefix(n, j, chance, columns, table, run):
     """Add a prefix of length j, with n items of the run's class; returns whether it counts."""
     if j >= len(columns.k_high) or columns.k_high[j] == 0:
