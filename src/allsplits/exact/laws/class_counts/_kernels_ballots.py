@@ -21,7 +21,6 @@ from allsplits.exact._kernels_ballot_lanes import (
     fill_lanes,
     start_ranks,
 )
-from allsplits.exact._kernels_eight import LANES as ONE_EIGHT
 from allsplits.exact._kernels_ties import (
     choose_rule,
     meet_group,
@@ -94,12 +93,14 @@ def waiting_work(rank: RankWork) -> WaitingWork:
     # Lanes that were never used are multiplied by zero.
     rows[:] = 0.0
     n_components = rank.shares.shape[1]
-    n_cases, width = LANES // n_components, size * n_components + ONE_EIGHT - 1
-    before, following = np.zeros((2, C, width))
+    # Whole eights, and room for one that begins at the last numbers.
+    n_cases, width = LANES // n_components, -(-(size * n_components + 7) // 8) * 8
+    special, at_node = aligned_space(n_cases, C, width), aligned_space(2, C, width)
+    run = aligned_space(width)
+    special[:], at_node[:], run[:] = 0.0, 0.0, 0.0
     return WaitingWork(
-        tied_work(C, size, n_components), np.empty((n_cases, C), np.int64),
-        np.zeros((n_cases, C, width)), np.zeros(width), Contenders(present, most, rows),
-        (before, following), rank,
+        tied_work(C, size, n_components), np.empty((n_cases, C), np.int64), special, run,
+        Contenders(present, most, rows), (at_node[0], at_node[1]), rank,
     )  # fmt: skip
 
 
