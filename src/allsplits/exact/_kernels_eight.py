@@ -4,8 +4,8 @@ Numba leaves short loops as they are written, one number after the other. A valu
 vector of LLVM, which is one register or a few on every processor. Products and sums are rounded one
 by one, as those of single numbers are: the bits do not depend on the processor.
 
-The n-th eight of an array are its numbers 8n … 8n + 7, whatever its shape. As everywhere in
-compiled code, nobody looks whether they are there.
+The n-th eight of an array are its numbers 8n … 8n + 7, whatever its shape; `load_at` and `store_at`
+begin at any number. As everywhere in compiled code, nobody looks whether they are there.
 """
 
 from llvmlite import ir
@@ -32,11 +32,16 @@ class _EightModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, kind, _VECTOR)
 
 
+def _pointer_at(context, builder, kind, array, place):
+    """Where the eight numbers lie that begin at this place of an array."""
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
+
+
 def _pointer(context, builder, kind, array, n):
     """Where the n-th eight of an array lie."""
-    data = context.make_array(kind)(context, builder, array).data
     place = builder.mul(n, ir.Constant(n.type, LANES))
-    return builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
+    return _pointer_at(context, builder, kind, array, place)
 
 
 def _taken(builder, value, places):
@@ -67,6 +72,30 @@ def store(typing_context, array, n, value):
 
     def build(context, builder, signature, arguments):
         place = _pointer(context, builder, signature.args[0], *arguments[:2])
+        builder.store(arguments[2], place).align = 8
+        return context.get_dummy_value()
+
+    return (types.none(array, types.int64, _EIGHT), build) if _is_plain(array) else None
+
+
+@intrinsic
+def load_at(typing_context, array, place):
+    """The eight numbers of an array that begin at this place."""
+
+    def build(context, builder, signature, arguments):
+        value = builder.load(_pointer_at(context, builder, signature.args[0], *arguments))
+        value.align = 8
+        return value
+
+    return (_EIGHT(array, types.int64), build) if _is_plain(array) else None
+
+
+@intrinsic
+def store_at(typing_context, array, place, value):
+    """Write the eight numbers of an array that begin at this place."""
+
+    def build(context, builder, signature, arguments):
+        place = _pointer_at(context, builder, signature.args[0], *arguments[:2])
         builder.store(arguments[2], place).align = 8
         return context.get_dummy_value()
 

@@ -85,7 +85,9 @@ class DrawTables:
         self.drawn = np.ascontiguousarray(distinct[:, 1:])
         self.table_of, self.own_table_of = ids.reshape(both.shape[:-1])
         left = self.drawn[:, None, :] - np.arange(b_max + 1)[:, None]
-        self.remaining = np.maximum(left, 0).reshape(len(distinct), -1).astype(np.float64)
+        width = (b_max + 1) * n_components
+        self.remaining = np.zeros(len(distinct) * width + 7)[:-7].reshape(-1, width)
+        self.remaining[:] = np.maximum(left, 0).reshape(len(distinct), -1)
         self.b_max = b_max
         # One tuple, replaced as a whole: several threads may look while one makes longer tables.
         self._made: tuple[int, NDArray[np.int64], Floats] | None = None
@@ -105,7 +107,9 @@ class DrawTables:
         heights = np.minimum(self.pools, longest) + 1
         starts = np.concatenate([[0], np.cumsum(heights)])
         n_components = self.drawn.shape[1]
-        lines = np.empty((starts[-1], (self.b_max + 1) * n_components))
+        width = (self.b_max + 1) * n_components
+        # Kernels that take eight numbers at a time read up to seven beyond the last.
+        lines = np.zeros(starts[-1] * width + 7)[:-7].reshape(-1, width)
         for t, pool in enumerate(self.pools):
             table = lines[starts[t] : starts[t + 1]]
             cube = table.reshape(len(table), self.b_max + 1, n_components)
