@@ -74,6 +74,20 @@ def store(typing_context, array, n, value):
 
 
 @intrinsic
+def load_from(typing_context, array, place):
+    """The eight numbers of an array that begin at this place."""
+
+    def build(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        pointer = builder.gep(data, [arguments[1]])
+        value = builder.load(builder.bitcast(pointer, _VECTOR.as_pointer()))
+        value.align = 8
+        return value
+
+    return (_EIGHT(array, types.int64), build) if _is_plain(array) else None
+
+
+@intrinsic
 def eight_times(typing_context, x):
     """A number, eight times."""
 

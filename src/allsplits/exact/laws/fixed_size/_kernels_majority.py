@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from allsplits.exact._kernels import group_end
 from allsplits.exact.kernel_types import aligned_space
 from allsplits.exact.laws.fixed_size._kernels_rivals import (
+    RARE,
     Met,
     Rivals,
     Votes,
@@ -33,9 +34,6 @@ from allsplits.exact.laws.fixed_size._kernels_rivals import (
 from allsplits.exact.laws.fixed_size._kernels_tied import TiedWork, add_mixed_group, new_tied_work
 
 Floats = NDArray[np.float64]
-
-#: Numbers of votes less probable than this are left out.
-RARE = 2.0**-64
 
 
 class VoteWork(NamedTuple):
@@ -163,7 +161,9 @@ def work_space(
     size = votes.ways.table.shape[1]
     counts = np.empty((3, n_classes), np.int64)
     work = VoteWork(new_rivals(n_classes), *(aligned_space(size) for _ in range(3)))
-    tied_work = None if tied_weights is None else new_tied_work(n_classes, tied_weights, size)
+    tied_work = None
+    if tied_weights is not None:
+        tied_work = new_tied_work(n_classes, tied_weights, votes.ways.table, votes.columns.ks)
     return Met(*counts), work, tied_work
 
 

@@ -16,8 +16,19 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels import binomial_row
 from allsplits.exact.kernel_types import aligned_space
+from allsplits.exact.laws.fixed_size._kernels_listed import (
+    MOST_ITEMS,
+    Listed,
+    count_held,
+    find_capped,
+    list_rivals,
+    new_listed,
+    share_out,
+    weigh_votes,
+)
 from allsplits.exact.laws.fixed_size._kernels_rivals import (
     DOUBT,
+    RARE,
     Rivals,
     add_shifted,
     gather_rivals,
@@ -58,6 +69,7 @@ class TiedWork(NamedTuple):
     group_row: Floats
     line: Floats
     pairs: Pairs
+    listed: Listed
 
 
 class _Ending(NamedTuple):
@@ -68,9 +80,11 @@ class _Ending(NamedTuple):
     phi: float
 
 
-def new_tied_work(n_classes: int, weights: Floats, size: int) -> TiedWork:
-    """Scratch for votes of fewer than `size`, of prefixes with these weights."""
-    n_columns = weights.shape[1]
+def new_tied_work(
+    n_classes: int, weights: Floats, table: Floats, ks: NDArray[np.int64]
+) -> TiedWork:
+    """Scratch for votes with these binomial weights T, and weights of prefixes and columns."""
+    n_columns, size = weights.shape[1], table.shape[1]
     poly, temp, sums = aligned_space(3, size * size)
     return TiedWork(
         weights,
@@ -82,6 +96,7 @@ def new_tied_work(n_classes: int, weights: Floats, size: int) -> TiedWork:
         aligned_space(size),
         aligned_space(size),
         Pairs(poly, temp, sums, size),
+        new_listed(n_classes, table, weights, ks),
     )
 
 
@@ -220,25 +235,32 @@ def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _weigh_votes(s, g, k_max, columns, table, work):
-    """Fill omegas[i, column] for the group of g items that follows s; which votes end in it.
+def _votes_that_end(s, g, k_max, columns, table):
+    """Which votes of up to k_max end in the group of g items that follows s."""
+    # The table will do for groups that are no larger than prefixes.
+    phi = 0.0 if g < len(table) else k_max / (k_max + g + 1.0)
+    k_low, k_high = k_max, np.int64(0)
+    for j in range(s + 1, min(s + g, columns.masses.shape[1])):
+        if columns.k_high[j] > 0 and columns.k_low[j] <= k_max:
+            k_low = min(k_low, columns.k_low[j])
+            k_high = max(k_high, min(columns.k_high[j], k_max))
+    return _Ending(k_low, k_high, phi)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _weigh_votes(s, g, k_max, phi, columns, table, work):
+    """Fill omegas[i, column] for the group of g items that follows s.
 
         omega[i] = Σ_t m_{s+t} · T[t, i] / (T[s+t, k] · B[g, i])
 
     is the weight of i voters from the group: while the (k+1)-th training neighbour stands inside
     it, the t items before are a random t-subset. Votes of more than k_max are not asked for.
     """
-    # The table will do for groups that are no larger than prefixes.
-    phi = 0.0 if g < len(table) else k_max / (k_max + g + 1.0)
     omegas, row, most, n_columns = work.omegas, work.group_row, min(k_max, g), len(columns.ks)
-    k_low = k_max
-    k_high = np.int64(0)
     for x in range((most + 1) * n_columns):
         omegas[x] = 0.0
     for j in range(s + 1, min(s + g, columns.masses.shape[1])):
         if columns.k_high[j] > 0 and columns.k_low[j] <= k_max:
-            k_low = min(k_low, columns.k_low[j])
-            k_high = max(k_high, min(columns.k_high[j], k_max))
             for i in range(min(j - s, most) + 1):
                 add_shifted(table[j - s, i], work.weights[j], omegas, i * n_columns, n_columns)
     _group_chances(g, most, phi, table, row)
@@ -246,7 +268,6 @@ def _weigh_votes(s, g, k_max, columns, table, work):
         scale = 1.0 / row[i] if row[i] > 0.0 else 0.0
         for x in range(i * n_columns, (i + 1) * n_columns):
             omegas[x] *= scale
-    return _Ending(k_low, k_high, phi)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -257,9 +278,11 @@ def add_mixed_group(own, place, met, votes, work, out):
     """
     s, g, n_present = place
     rule, columns, ways = votes
-    ending = _weigh_votes(s, g, ways.table.shape[1] - 1, columns, ways.table, work)
+    k_max = ways.table.shape[1] - 1
+    ending = _votes_that_end(s, g, k_max, columns, ways.table)
     if ending.k_high == 0:
         return
+    _weigh_votes(s, g, k_max, ending.phi, columns, ways.table, work)
     for e in range(n_present):
         target = met.present[e]
         if not rule.every_class and target != own:
@@ -300,37 +323,72 @@ def _rivals_can_hold(v, n_own, n_rivals, losing, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _add_listed(v, n_votes, choice, group, losing, listed):
+    """Add P(own class loses with v votes) in a small group to listed.added."""
+    if weigh_votes(v, group, losing, listed) < RARE:
+        return
+    for x in range(len(listed.added)):
+        listed.added[x] += listed.every[x]
+    if v == 0 or choice.doubt >= DOUBT:
+        return
+    # Rivals that can have v votes may be tied.
+    order = min(choice.n_capped, n_votes // v) // 2 + 1 if losing.share else 1
+    for q in range(order):
+        y = losing.ties.nodes[order, q] if losing.share else 1.0
+        scale = losing.ties.weights[order, q] if losing.share else 1.0
+        count_held(v, y, n_votes, choice, group, losing, listed)
+        for x in range(len(listed.added)):
+            listed.added[x] -= scale * listed.held[x]
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _add_pairs(v, limit, ending, group, n_rivals, losing, work):
+    """The same in a group of any size, counted in pairs."""
+    table, share, n_own, g_rest = losing.table, losing.share, group.n_own, group.g_rest
+    order = quadrature_order(work.sums, n_rivals, v, v + limit, share) if v > 0 else 1
+    for q in range(order):
+        y = losing.ties.nodes[order, q] if share else 1.0
+        scale = losing.ties.weights[order, q] if share else 1.0
+        degree = np.int64(-1)
+        if v > 0 and _rivals_can_hold(v, n_own, n_rivals, losing, work):
+            degree = _fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
+        degree = _turn_to_losses(degree, group.rest, g_rest, limit, ending.phi, table, work)
+        own = n_own, group.g_own
+        _add_votes(v, own, (degree, limit), scale, losing.columns.ks, ending, table, work)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def add_mixed_losses(s, g, g_own, front, losing, met, work, out):
     """out[column] += mass of the prefixes that end inside a tie group · P(own class loses).
 
     The group has g items, g_own of them of the own class, and follows s items.
     """
-    columns, table, share, n_own = losing.columns, losing.table, losing.share, front.n_own
-    sums, ks = work.sums, columns.ks
-    n_rivals = gather_rivals(front.own, met, front.n_rivals, work.rivals)
-    v_open = np.int64(0)
-    for d in range(n_rivals):
-        sums[d] = work.rivals.items[d] + work.rivals.tied[d]
-        v_open = max(v_open, sums[d] if share or not work.rivals.after[d] else sums[d] - 1)
-    if losing.fewest[n_own] > v_open:
+    columns, table, added, listed = losing.columns, losing.table, work.added, work.listed
+    least, n_rivals = losing.fewest[front.n_own], np.int64(-1)
+    group = find_capped(g, g_own, least, front, losing, met, listed.capped)
+    if least > group.v_open:
         return
-    v_open, g_rest = min(v_open, n_own + g_own), g - g_own
-    k_open = min(v_open + front.rest + g_rest, table.shape[1] - 1)
-    ending = _weigh_votes(s, g, k_open, columns, table, work)
-    for c in range(len(ks)):
-        work.added[c] = 0.0
-    for v in range(losing.fewest[n_own], min(v_open, ending.k_high // 2) + 1):
-        limit = min(ending.k_high - v, front.rest + g_rest)
+    v_open, n_rest = min(group.v_open, front.n_own + g_own), front.rest + g - g_own
+    k_open = min(v_open + n_rest, table.shape[1] - 1)
+    ending = _votes_that_end(s, g, k_open, columns, table)
+    is_small = g <= MOST_ITEMS and listed.first_k >= 0
+    if is_small:
+        share_out(s, g, listed)
+    for c in range(len(added)):
+        added[c] = 0.0
+    for v in range(least, min(v_open, ending.k_high // 2) + 1):
+        limit = min(ending.k_high - v, n_rest)
         if v + limit < ending.k_low:
             continue
-        order = quadrature_order(sums, n_rivals, v, v + limit, share) if v > 0 else 1
-        for q in range(order):
-            y = losing.ties.nodes[order, q] if share else 1.0
-            scale = losing.ties.weights[order, q] if share else 1.0
-            degree = np.int64(-1)
-            if v > 0 and _rivals_can_hold(v, n_own, n_rivals, losing, work):
-                degree = _fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
-            degree = _turn_to_losses(degree, front.rest, g_rest, limit, ending.phi, table, work)
-            _add_votes(v, (n_own, g_own), (degree, limit), scale, ks, ending, table, work)
-    for c in range(len(ks)):
-        out[c] += work.added[c]
+        choice = list_rivals(v, group, losing, listed)
+        if is_small and choice.n_listed >= 0:
+            _add_listed(v, table.shape[1] - 1 - v, choice, group, losing, listed)
+            continue
+        if n_rivals < 0:
+            n_rivals = gather_rivals(front.own, met, front.n_rivals, work.rivals)
+            for d in range(n_rivals):
+                work.sums[d] = work.rivals.items[d] + work.rivals.tied[d]
+            _weigh_votes(s, g, k_open, ending.phi, columns, table, work)
+        _add_pairs(v, limit, ending, group, n_rivals, losing, work)
+    for c in range(len(added)):
+        out[c] += added[c] + (listed.added[columns.ks[c] - listed.first_k] if is_small else 0.0)

@@ -116,7 +116,8 @@ class MajorityVote:
         def score(rows: Rows, tied: bool, out: Floats, start: int, stop: int) -> None:
             beaten = new_beaten(self.n_classes, losing)
             if tied:
-                work = new_tied_work(self.n_classes, losing.weights, losing.table.shape[1])
+                ks = losing.columns.ks
+                work = new_tied_work(self.n_classes, losing.weights, losing.table, ks)
                 right_tied(rows, start, stop, losing, beaten, work, out)
             else:
                 right_untied(rows, start, stop, losing, beaten, out)
