@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from allsplits.exact._kernels import group_end
 from allsplits.exact.kernel_types import Columns, Quadrature, aligned_space
 from allsplits.exact.laws.fixed_size._kernels_rivals import DOUBT, Met, add_shifted, is_free
-from allsplits.exact.laws.fixed_size._kernels_tied import add_mixed_losses
+from allsplits.exact.laws.fixed_size._kernels_tied_losses import add_mixed_losses
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -395,7 +395,7 @@ def _meet_group(labels, position, end, front, beaten):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
-def right_tied(rows, start, stop, losing, beaten, tied_work, out):
+def right_tied(rows, start, stop, losing, beaten, loss_work, out):
     """As `right_untied`, averaged over the orders of tie groups.
 
     Groups of one class (a single item is one) need no average.
@@ -415,7 +415,7 @@ def right_tied(rows, start, stop, losing, beaten, tied_work, out):
             if g_own > 0:
                 first = min(first, s + 1)
             if mixed and first <= depth:
-                add_mixed_losses(s, end - position, g_own, front, losing, met, tied_work, out[i])
+                add_mixed_losses(s, end - position, g_own, front, losing, met, loss_work, out[i])
             for j in range(s + 1, min(s + end - position, depth) + 1):
                 c = labels[position + j - s - 1]
                 if c == front.own:

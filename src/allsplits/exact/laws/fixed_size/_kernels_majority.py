@@ -161,9 +161,7 @@ def work_space(
     size = votes.ways.table.shape[1]
     counts = np.empty((3, n_classes), np.int64)
     work = VoteWork(new_rivals(n_classes), *(aligned_space(size) for _ in range(3)))
-    tied_work = None
-    if tied_weights is not None:
-        tied_work = new_tied_work(n_classes, tied_weights, votes.ways.table, votes.columns.ks)
+    tied_work = None if tied_weights is None else new_tied_work(n_classes, tied_weights, size)
     return Met(*counts), work, tied_work
 
 

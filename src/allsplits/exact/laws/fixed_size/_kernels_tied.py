@@ -16,19 +16,7 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels import binomial_row
 from allsplits.exact.kernel_types import aligned_space
-from allsplits.exact.laws.fixed_size._kernels_listed import (
-    MOST_ITEMS,
-    Listed,
-    count_held,
-    find_capped,
-    list_rivals,
-    new_listed,
-    share_out,
-    weigh_votes,
-)
 from allsplits.exact.laws.fixed_size._kernels_rivals import (
-    DOUBT,
-    RARE,
     Rivals,
     add_shifted,
     gather_rivals,
@@ -69,7 +57,6 @@ class TiedWork(NamedTuple):
     group_row: Floats
     line: Floats
     pairs: Pairs
-    listed: Listed
 
 
 class _Ending(NamedTuple):
@@ -80,11 +67,9 @@ class _Ending(NamedTuple):
     phi: float
 
 
-def new_tied_work(
-    n_classes: int, weights: Floats, table: Floats, ks: NDArray[np.int64]
-) -> TiedWork:
-    """Scratch for votes with these binomial weights T, and weights of prefixes and columns."""
-    n_columns, size = weights.shape[1], table.shape[1]
+def new_tied_work(n_classes: int, weights: Floats, size: int) -> TiedWork:
+    """Scratch for votes of fewer than `size` neighbours, and weights of prefixes and columns."""
+    n_columns = weights.shape[1]
     poly, temp, sums = aligned_space(3, size * size)
     return TiedWork(
         weights,
@@ -96,12 +81,11 @@ def new_tied_work(
         aligned_space(size),
         aligned_space(size),
         Pairs(poly, temp, sums, size),
-        new_listed(n_classes, table, weights, ks),
     )
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _group_chances(n, b_max, phi, table, row):
+def group_chances(n, b_max, phi, table, row):
     """row[b] = B[n, b] for b ≤ b_max."""
     if phi > 0.0:
         binomial_row(n, b_max, phi, row)
@@ -158,7 +142,7 @@ def _times_capped_pair(pairs, degree, row, group_row, of_group, v, y, limit):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
+def fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
     """Fill work.pairs with the ways of the rivals; returns the most votes from the group."""
     items, tied, after = work.rivals
     sums, row, line = work.sums, work.group_row, work.line
@@ -175,7 +159,7 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
         if tied[d] == 0 and not is_free(sums[d], v, y_d):
             _times_capped(line, work.pairs.temp, table[items[d]], v, y_d, limit)
     degree = min(g_free, limit)
-    _group_chances(g_free, degree, phi, table, row)
+    group_chances(g_free, degree, phi, table, row)
     poly, stride = work.pairs.poly, work.pairs.stride
     for i in range(degree + 1):
         for x in range(stride):
@@ -184,7 +168,7 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
     for d in range(n_rivals):
         y_d = y if share or after[d] else 0.0
         if tied[d] > 0 and not is_free(sums[d], v, y_d):
-            _group_chances(tied[d], min(v, tied[d]), phi, table, row)
+            group_chances(tied[d], min(v, tied[d]), phi, table, row)
             degree = _times_capped_pair(
                 work.pairs, degree, table[items[d]], row, tied[d], v, y_d, limit
             )
@@ -192,7 +176,7 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _add_votes(v, own, reach, scale, ks, ending, table, work):
+def add_votes(v, own, reach, scale, ks, ending, table, work):
     """Add to work.added what work.pairs are worth to a class that gets v votes.
 
     `own` are its items in prefix and group, `reach` the most votes that rivals have from the group
@@ -202,7 +186,7 @@ def _add_votes(v, own, reach, scale, ks, ending, table, work):
     degree, limit = reach
     row, chances, added = work.group_row, work.chances, work.added
     poly, stride, n_columns = work.pairs.poly, work.pairs.stride, len(ks)
-    _group_chances(g_own, min(g_own, v), ending.phi, table, row)
+    group_chances(g_own, min(g_own, v), ending.phi, table, row)
     n = (degree + 1) * n_columns
     for x in range(n):
         chances[x] = 0.0
@@ -230,12 +214,12 @@ def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
         for q in range(order):
             y = ways.quadrature.nodes[order, q] if share else 1.0
             scale = ways.quadrature.weights[order, q] if share else 1.0
-            degree = _fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
-            _add_votes(v, (n_own, g_own), (degree, limit), scale, ks, ending, table, work)
+            degree = fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
+            add_votes(v, (n_own, g_own), (degree, limit), scale, ks, ending, table, work)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _votes_that_end(s, g, k_max, columns, table):
+def votes_that_end(s, g, k_max, columns, table):
     """Which votes of up to k_max end in the group of g items that follows s."""
     # The table will do for groups that are no larger than prefixes.
     phi = 0.0 if g < len(table) else k_max / (k_max + g + 1.0)
@@ -248,7 +232,7 @@ def _votes_that_end(s, g, k_max, columns, table):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _weigh_votes(s, g, k_max, phi, columns, table, work):
+def weigh_voters(s, g, k_max, phi, columns, table, work):
     """Fill omegas[i, column] for the group of g items that follows s.
 
         omega[i] = Σ_t m_{s+t} · T[t, i] / (T[s+t, k] · B[g, i])
@@ -263,7 +247,7 @@ def _weigh_votes(s, g, k_max, phi, columns, table, work):
         if columns.k_high[j] > 0 and columns.k_low[j] <= k_max:
             for i in range(min(j - s, most) + 1):
                 add_shifted(table[j - s, i], work.weights[j], omegas, i * n_columns, n_columns)
-    _group_chances(g, most, phi, table, row)
+    group_chances(g, most, phi, table, row)
     for i in range(most + 1):
         scale = 1.0 / row[i] if row[i] > 0.0 else 0.0
         for x in range(i * n_columns, (i + 1) * n_columns):
@@ -279,10 +263,10 @@ def add_mixed_group(own, place, met, votes, work, out):
     s, g, n_present = place
     rule, columns, ways = votes
     k_max = ways.table.shape[1] - 1
-    ending = _votes_that_end(s, g, k_max, columns, ways.table)
+    ending = votes_that_end(s, g, k_max, columns, ways.table)
     if ending.k_high == 0:
         return
-    _weigh_votes(s, g, k_max, ending.phi, columns, ways.table, work)
+    weigh_voters(s, g, k_max, ending.phi, columns, ways.table, work)
     for e in range(n_present):
         target = met.present[e]
         if not rule.every_class and target != own:
@@ -294,101 +278,3 @@ def add_mixed_group(own, place, met, votes, work, out):
         n_own, g_own = met.prefix[target], met.group[target]
         _add_wins(n_own, g_own, n_rivals, ending, rule.share, columns.ks, ways, work)
         out[target] += work.added[0]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _turn_to_losses(degree, rest, g_rest, limit, phi, table, work):
-    """work.pairs = all ways of the rivals less those that are there; returns the new degree."""
-    poly, row, stride = work.pairs.poly, work.group_row, work.pairs.stride
-    for x in range((degree + 1) * stride, (min(g_rest, limit) + 1) * stride):
-        poly[x] = 0.0
-    degree = min(g_rest, limit)
-    _group_chances(g_rest, degree, phi, table, row)
-    for i in range(degree + 1):
-        part = poly[i * stride + i : i * stride + limit + 1]
-        for x in range(len(part)):
-            part[x] = row[i] * table[rest, x] - part[x]
-    return degree
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _rivals_can_hold(v, n_own, n_rivals, losing, work):
-    """Whether no rival is sure to have more than v votes, and the own class to have more itself."""
-    doubt = losing.doubts[n_own, v]
-    for d in range(n_rivals):
-        most = v if losing.share or work.rivals.after[d] else v - 1
-        if work.rivals.items[d] > most:
-            doubt += losing.doubts[work.rivals.items[d], most]
-    return doubt < DOUBT
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _add_listed(v, n_votes, choice, group, losing, listed):
-    """Add P(own class loses with v votes) in a small group to listed.added."""
-    if weigh_votes(v, group, losing, listed) < RARE:
-        return
-    for x in range(len(listed.added)):
-        listed.added[x] += listed.every[x]
-    if v == 0 or choice.doubt >= DOUBT:
-        return
-    # Rivals that can have v votes may be tied.
-    order = min(choice.n_capped, n_votes // v) // 2 + 1 if losing.share else 1
-    for q in range(order):
-        y = losing.ties.nodes[order, q] if losing.share else 1.0
-        scale = losing.ties.weights[order, q] if losing.share else 1.0
-        count_held(v, y, n_votes, choice, group, losing, listed)
-        for x in range(len(listed.added)):
-            listed.added[x] -= scale * listed.held[x]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _add_pairs(v, limit, ending, group, n_rivals, losing, work):
-    """The same in a group of any size, counted in pairs."""
-    table, share, n_own, g_rest = losing.table, losing.share, group.n_own, group.g_rest
-    order = quadrature_order(work.sums, n_rivals, v, v + limit, share) if v > 0 else 1
-    for q in range(order):
-        y = losing.ties.nodes[order, q] if share else 1.0
-        scale = losing.ties.weights[order, q] if share else 1.0
-        degree = np.int64(-1)
-        if v > 0 and _rivals_can_hold(v, n_own, n_rivals, losing, work):
-            degree = _fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
-        degree = _turn_to_losses(degree, group.rest, g_rest, limit, ending.phi, table, work)
-        own = n_own, group.g_own
-        _add_votes(v, own, (degree, limit), scale, losing.columns.ks, ending, table, work)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def add_mixed_losses(s, g, g_own, front, losing, met, work, out):
-    """out[column] += mass of the prefixes that end inside a tie group · P(own class loses).
-
-    The group has g items, g_own of them of the own class, and follows s items.
-    """
-    columns, table, added, listed = losing.columns, losing.table, work.added, work.listed
-    least, n_rivals = losing.fewest[front.n_own], np.int64(-1)
-    group = find_capped(g, g_own, least, front, losing, met, listed.capped)
-    if least > group.v_open:
-        return
-    v_open, n_rest = min(group.v_open, front.n_own + g_own), front.rest + g - g_own
-    k_open = min(v_open + n_rest, table.shape[1] - 1)
-    ending = _votes_that_end(s, g, k_open, columns, table)
-    is_small = g <= MOST_ITEMS and listed.first_k >= 0
-    if is_small:
-        share_out(s, g, listed)
-    for c in range(len(added)):
-        added[c] = 0.0
-    for v in range(least, min(v_open, ending.k_high // 2) + 1):
-        limit = min(ending.k_high - v, n_rest)
-        if v + limit < ending.k_low:
-            continue
-        choice = list_rivals(v, group, losing, listed)
-        if is_small and choice.n_listed >= 0:
-            _add_listed(v, table.shape[1] - 1 - v, choice, group, losing, listed)
-            continue
-        if n_rivals < 0:
-            n_rivals = gather_rivals(front.own, met, front.n_rivals, work.rivals)
-            for d in range(n_rivals):
-                work.sums[d] = work.rivals.items[d] + work.rivals.tied[d]
-            _weigh_votes(s, g, k_open, ending.phi, columns, table, work)
-        _add_pairs(v, limit, ending, group, n_rivals, losing, work)
-    for c in range(len(added)):
-        out[c] += added[c] + (listed.added[columns.ks[c] - listed.first_k] if is_small else 0.0)

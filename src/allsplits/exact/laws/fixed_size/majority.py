@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from allsplits.exact.effort import map_timed_rows
 from allsplits.exact.kernel_types import Quadrature, Rows, Rule
+from allsplits.exact.laws.fixed_size._kernels_lone import LoneTable, lone_table
 from allsplits.exact.laws.fixed_size._kernels_losses import (
     Losing,
     new_beaten,
@@ -26,7 +27,7 @@ from allsplits.exact.laws.fixed_size._kernels_majority import (
     work_space,
 )
 from allsplits.exact.laws.fixed_size._kernels_rivals import DOUBT, Votes, Ways
-from allsplits.exact.laws.fixed_size._kernels_tied import new_tied_work
+from allsplits.exact.laws.fixed_size._kernels_tied_losses import LossWork, new_loss_work
 from allsplits.exact.masses import Prefixes, binomial_table
 from allsplits.exact.question import Options, own_rows
 from allsplits.exact.ties import chosen_rows, distinct_rows, legendre_rules
@@ -116,9 +117,7 @@ class MajorityVote:
         def score(rows: Rows, tied: bool, out: Floats, start: int, stop: int) -> None:
             beaten = new_beaten(self.n_classes, losing)
             if tied:
-                ks = losing.columns.ks
-                work = new_tied_work(self.n_classes, losing.weights, losing.table, ks)
-                right_tied(rows, start, stop, losing, beaten, work, out)
+                right_tied(rows, start, stop, losing, beaten, self._loss_work(), out)
             else:
                 right_untied(rows, start, stop, losing, beaten, out)
 
@@ -166,6 +165,18 @@ class MajorityVote:
         """m_j / T[j, k] of each prefix and column."""
         masses, below = self.prefixes.masses.T, self.table.values[:, self.prefixes.ks]
         return np.divide(masses, below, out=np.zeros(masses.shape), where=masses > 0)
+
+    @cached_property
+    def _lone(self) -> LoneTable:
+        """What rivals that beat the own class alone do."""
+        return lone_table(self.table.values, self.options.share)
+
+    def _loss_work(self) -> LossWork:
+        """Space for the tie groups of one thread."""
+        losing = self._losing
+        return new_loss_work(
+            self.n_classes, losing.weights, losing.table, losing.columns.ks, self._lone
+        )
 
     @cached_property
     def _losing(self) -> Losing:
