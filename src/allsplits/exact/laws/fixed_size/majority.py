@@ -17,6 +17,7 @@ from allsplits.exact.laws.fixed_size._kernels_lone import LoneTable, lone_table
 from allsplits.exact.laws.fixed_size._kernels_losses import (
     Losing,
     new_beaten,
+    padded_lines,
     right_tied,
     right_untied,
 )
@@ -188,7 +189,8 @@ class MajorityVote:
         doubts = log_doubts(prefixes.depth, k_most, prefixes.least_share)
         starts, nodes = self._nodes(k_most)
         return Losing(
-            prefixes.columns, share, self.quadrature, table, self.table.theta, doubts,
+            prefixes.columns, share, self.quadrature, table, padded_lines(table), self.table.theta,
+            doubts,
              np.count_nonzero(doubts >= DOUBT, axis=1), starts, nodes, self._weights, kept,
         )  # fmt: skip
 
