@@ -111,7 +111,6 @@ class Listed(NamedTuple):
     first: int
     reaching: Reaching
     capped: Capped
-    coefs: Floats
     scales: Floats
     ways: Floats
     most_items: int
@@ -189,7 +188,7 @@ def new_listed(n_classes: int, table: Floats, weights: Floats, ks: Integers) -> 
     lanes[:, ks - first_k] = weights
     return Listed(
         lines.reshape(-1), width, depth, Reaching(*np.zeros((4, n_classes), np.int64)),
-        Capped(*np.zeros((3, n_classes + 1), np.int64)), np.zeros((MOST_ITEMS + 1, size)),
+        Capped(*np.zeros((3, n_classes + 1), np.int64)),
         np.zeros(MOST_ITEMS + 1), comb(n[:, None], n), most_items, first_k, lanes,
         *(aligned_space(MOST_ITEMS + 1, n_lanes) for _ in range(2)), np.zeros(MOST_ITEMS + 1),
         *(aligned_space(n_lanes) for _ in range(3)),
@@ -304,29 +303,24 @@ def weigh_votes(v, first_eight, group, losing, listed):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _fill_coefs(v, y, d, last, losing, listed):
-    """listed.coefs[h, b] = C(γ, h) F[n + h, b] of a rival; returns the largest h, and the cap."""
-    n, gamma, cap = listed.capped.items[d], listed.capped.tied[d], listed.capped.caps[d]
-    h_most = min(gamma, last)
-    for h in range(h_most + 1):
-        for b in range(cap + 1):
-            worth = y if losing.share and b == v else 1.0
-            listed.coefs[h, b] = listed.ways[gamma, h] * losing.table[n + h, b] * worth
-    return h_most, cap
+def _with_rival(i, place, sums, most, d, worth, last, listed):
+    """Eight numbers of Σ_h C(γ, h) F[n + h] S_(i-h), from `place` on, for the rival d.
 
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _convolve(i, place, sums, most, reach, listed):
-    """Eight numbers of Σ_h Σ_b coefs[h, b] z^b S_(i-h), from `place` on; h and b have a reach."""
-    space, coefs = listed.space, listed.coefs
-    h_most, cap = reach
-    total = eight_times(0.0)
-    for h in range(max(0, i - most), min(i, h_most) + 1):
-        line, part = _line(sums + i - h, listed) + place, eight_times(0.0)
-        for b in range(cap + 1):
-            coef = spread_from(coefs, h * coefs.shape[1] + b)
-            part = plus(part, times(coef, load_from(space, line - b)))
-        total = plus(total, times(spread_from(listed.scales, i - h), part))
+    The sums are times their scales; the last term of F is worth that.
+    """
+    space, n, gamma = listed.space, listed.capped.items[d], listed.capped.tied[d]
+    total, cap = eight_times(0.0), listed.capped.caps[d]
+    for h in range(max(0, i - most), min(i, gamma, last) + 1):
+        row, line = _line(n + h, listed), _line(sums + i - h, listed) + place
+        part = times(spread_from(space, row + cap), load_from(space, line - cap))
+        part = times(part, eight_times(worth))
+        for b in range(cap):
+            part = plus(part, times(spread_from(space, row + b), load_from(space, line - b)))
+        scale = times(
+            spread_from(listed.ways, gamma * (MOST_ITEMS + 1) + h),
+            spread_from(listed.scales, i - h),
+        )
+        total = plus(total, times(scale, part))
     return total
 
 
@@ -338,24 +332,26 @@ def count_held(v, y, n_votes, first_eight, choice, group, losing, listed):
     """
     space, scales, last = listed.space, listed.scales, group.last
     sums, target, most = choice.free, listed.first, min(choice.g_free, last)
+    worth, n_lanes, tied = y if losing.share else 1.0, len(listed.held) // LANES, listed.capped.tied
     for i in range(most + 1):
         scales[i] = listed.ways[choice.g_free, i]
     for d in range(choice.n_capped - 1):
-        reach = _fill_coefs(v, y, d, last, losing, listed)
-        new_most = min(most + reach[0], last)
+        new_most = min(most + tied[d], last)
         for i in range(new_most + 1):
             line = _line(target + i, listed)
             for x in range(0, n_votes + 1, LANES):
-                store(space, (line + x) // LANES, _convolve(i, x, sums, most, reach, listed))
+                total = _with_rival(i, x, sums, most, d, worth, last, listed)
+                store(space, (line + x) // LANES, total)
         for i in range(new_most + 1):
             scales[i] = 1.0
         sums, most = target, new_most
         target = 2 * listed.first + MOST_ITEMS + 1 - target
-    reach = _fill_coefs(v, y, choice.n_capped - 1, last, losing, listed)
-    n_lanes = len(listed.held) // LANES
+    d = choice.n_capped - 1
+    most_taken = min(most + tied[d], last)
     for x in range(first_eight, n_lanes):
         held, place = eight_times(0.0), listed.first_k - v + x * LANES
-        for i in range(min(most + reach[0], last) + 1):
+        for i in range(most_taken + 1):
             chance = load(listed.chances, i * n_lanes + x)
-            held = plus(held, times(chance, _convolve(i, place, sums, most, reach, listed)))
+            total = _with_rival(i, place, sums, most, d, worth, last, listed)
+            held = plus(held, times(chance, total))
         store(listed.held, x, held)
