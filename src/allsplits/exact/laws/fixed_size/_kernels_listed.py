@@ -155,9 +155,8 @@ class Choice(NamedTuple):
 
     Attributes
     ----------
-    n_capped, n_winning, n_listed : int
-        How many are capped, how many of these do not need a vote more than v; how many are listed,
-        -1 if they are too many.
+    n_capped : int
+        How many are capped.
     free, g_free : int
         Items of the free ones before the group and in it.
     doubt : float
@@ -165,7 +164,6 @@ class Choice(NamedTuple):
     """
 
     n_capped: int
-    n_winning: int
     free: int
     g_free: int
     doubt: float
@@ -238,22 +236,21 @@ def choose_rivals(v, group, losing, listed):
     """Find the rivals that are capped for v own votes, and choose those that are listed."""
     reaching, doubts, share = listed.reaching, losing.doubts, losing.share
     items, tied, caps = listed.capped
-    n_reaching, n_capped, n_winning = np.int64(0), np.int64(0), np.int64(0)
+    n_reaching, n_capped = np.int64(0), np.int64(0)
     free, g_free, doubt = group.rest, group.g_rest, doubts[group.n_own, v]
     if v == 1 and not share and group.ahead + group.g_ahead > 0:
         items[0], tied[0], caps[0] = group.ahead, group.g_ahead, 0
-        n_capped = n_winning = np.int64(1)
+        n_capped = np.int64(1)
     while n_reaching < group.n_reaching and reaching.reach[n_reaching] >= v:
         wins = reaching.wins_ties[n_reaching]
         if v - wins > 0:
             items[n_capped], tied[n_capped] = reaching.items[n_reaching], reaching.tied[n_reaching]
             caps[n_capped] = v - wins
             n_capped += 1
-            n_winning += wins
         n_reaching += 1
     for d in range(n_capped):
         free, g_free, doubt = free - items[d], g_free - tied[d], doubt + doubts[items[d], caps[d]]
-    return Choice(n_capped, n_winning, free, g_free, doubt)
+    return Choice(n_capped, free, g_free, doubt)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -272,19 +269,12 @@ def share_out(s, g, group, listed):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def weigh_own(v, group, losing, listed):
-    """Fill listed.own for v own votes; returns the fewest and the most of its items that matter."""
-    t_low, t_high = max(0, v - group.n_own), min(group.g_own, group.last)
-    for t in range(t_low, t_high + 1):
-        listed.own[t] = listed.ways[group.g_own, t] * losing.table[group.n_own + t, v]
-    return t_low, t_high
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def weigh_votes(v, first_eight, group, losing, listed):
     """Fill listed.chances for v own votes, and listed.every; returns the largest of these."""
     own, space, n_eights = listed.own, listed.space, len(listed.every) // LANES
-    t_low, t_high = weigh_own(v, group, losing, listed)
+    t_low, t_high = max(0, v - group.n_own), min(group.g_own, group.last)
+    for t in range(t_low, t_high + 1):
+        own[t] = listed.ways[group.g_own, t] * losing.table[group.n_own + t, v]
     most = 0.0
     for x in range(first_eight, n_eights):
         every, place = eight_times(0.0), listed.first_k - v + x * LANES

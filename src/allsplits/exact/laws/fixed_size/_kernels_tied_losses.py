@@ -1,7 +1,7 @@
 """Compiled losses of a row's own class in prefixes that end inside a tie group of several classes.
 
-Small groups are listed (`_kernels_listed`), or need not be (`_kernels_lone`); in others votes are
-counted in pairs (`_kernels_tied`), and what the own class does not win is lost.
+Small groups are counted by the items that are taken (`_kernels_listed`), others in pairs of votes
+(`_kernels_tied`). What the own class does not win is lost.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,6 @@ from allsplits.exact.laws.fixed_size._kernels_listed import (
     share_out,
     weigh_votes,
 )
-from allsplits.exact.laws.fixed_size._kernels_lone import LoneTable, add_lone, is_alone
 from allsplits.exact.laws.fixed_size._kernels_rivals import (
     DOUBT,
     RARE,
@@ -41,19 +40,18 @@ Floats = NDArray[np.float64]
 
 
 class LossWork(NamedTuple):
-    """Scratch of mixed tie groups: of any, of small ones, and what is the same for all rows."""
+    """Scratch of mixed tie groups: of any, and of small ones."""
 
     tied: TiedWork
     listed: Listed
-    lone: LoneTable
 
 
 def new_loss_work(
-    n_classes: int, weights: Floats, table: Floats, ks: NDArray[np.int64], lone: LoneTable
+    n_classes: int, weights: Floats, table: Floats, ks: NDArray[np.int64]
 ) -> LossWork:
     """Scratch for votes with these binomial weights T, and weights of prefixes and columns."""
     tied = new_tied_work(n_classes, weights, table.shape[1])
-    return LossWork(tied, new_listed(n_classes, table, weights, ks), lone)
+    return LossWork(tied, new_listed(n_classes, table, weights, ks))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -83,13 +81,19 @@ def _rivals_can_hold(v, n_own, n_rivals, losing, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _add_listed(v, first_eight, choice, group, losing, listed):
-    """Add P(own class loses with v votes) to listed.added: all votes, less those that are held."""
+def _add_listed(v, group, losing, listed):
+    """Add P(own class loses with v votes) in a small group to listed.added."""
+    choice = choose_rivals(v, group, losing, listed)
+    surely_lost = v == 0 or choice.doubt >= DOUBT
+    # Nobody is beaten by fewer than 2v voters.
+    first_eight = max(0, 2 * v - listed.first_k) // LANES
+    if not surely_lost and choice.n_capped == 0:
+        return
     if weigh_votes(v, first_eight, group, losing, listed) < RARE:
         return
     for x in range(first_eight * LANES, len(listed.added)):
         listed.added[x] += listed.every[x]
-    if v == 0 or choice.doubt >= DOUBT:
+    if surely_lost:
         return
     n_votes = losing.table.shape[1] - 1 - v
     # Rivals that can have v votes may be tied.
@@ -100,22 +104,6 @@ def _add_listed(v, first_eight, choice, group, losing, listed):
         count_held(v, y, n_votes, first_eight, choice, group, losing, listed)
         for x in range(first_eight * LANES, len(listed.added)):
             listed.added[x] -= scale * listed.held[x]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _add_small(v, k_high, group, losing, work):
-    """Add P(own class loses with v votes) in a small group to work.listed.added."""
-    listed = work.listed
-    choice = choose_rivals(v, group, losing, listed)
-    surely_lost = v == 0 or choice.doubt >= DOUBT
-    if not surely_lost and choice.n_capped == 0:
-        return
-    # Nobody is beaten by fewer than 2v voters.
-    first_eight = max(0, 2 * v - listed.first_k) // LANES
-    if not surely_lost and is_alone(v, k_high, choice, losing.share, work.lone):
-        add_lone(v, first_eight, choice, group, losing, listed, work.lone)
-    else:
-        _add_listed(v, first_eight, choice, group, losing, listed)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -167,7 +155,7 @@ def add_mixed_losses(s, g, g_own, front, losing, met, work, out):
         if v + limit < ending.k_low:
             continue
         if is_small:
-            _add_small(v, ending.k_high, group, losing, work)
+            _add_listed(v, group, losing, listed)
             continue
         if n_rivals < 0:
             n_rivals = _gather(front, met, work.tied)

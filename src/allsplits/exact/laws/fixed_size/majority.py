@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from allsplits.exact.effort import map_timed_rows
 from allsplits.exact.kernel_types import Quadrature, Rows, Rule
-from allsplits.exact.laws.fixed_size._kernels_lone import LoneTable, lone_table
 from allsplits.exact.laws.fixed_size._kernels_losses import (
     Losing,
     new_beaten,
@@ -167,17 +166,10 @@ class MajorityVote:
         masses, below = self.prefixes.masses.T, self.table.values[:, self.prefixes.ks]
         return np.divide(masses, below, out=np.zeros(masses.shape), where=masses > 0)
 
-    @cached_property
-    def _lone(self) -> LoneTable:
-        """What rivals that beat the own class alone do."""
-        return lone_table(self.table.values, self.options.share)
-
     def _loss_work(self) -> LossWork:
         """Space for the tie groups of one thread."""
         losing = self._losing
-        return new_loss_work(
-            self.n_classes, losing.weights, losing.table, losing.columns.ks, self._lone
-        )
+        return new_loss_work(self.n_classes, losing.weights, losing.table, losing.columns.ks)
 
     @cached_property
     def _losing(self) -> Losing:
