@@ -102,14 +102,30 @@ def store_at(typing_context, array, place, value):
     return (types.none(array, types.int64, _EIGHT), build) if _is_plain(array) else None
 
 
+def _spread(builder, number):
+    """A number, eight times."""
+    nothing = ir.Constant(_VECTOR, ir.Undefined)
+    first = builder.insert_element(nothing, number, ir.Constant(_PLACES, 0))
+    return _taken(builder, first, (0,) * LANES)
+
+
+@intrinsic
+def spread_from(typing_context, array, place):
+    """The number of an array at this place, eight times."""
+
+    def build(context, builder, signature, arguments):
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return _spread(builder, builder.load(builder.gep(data, [arguments[1]])))
+
+    return (_EIGHT(array, types.int64), build) if _is_plain(array) else None
+
+
 @intrinsic
 def eight_times(typing_context, x):
     """A number, eight times."""
 
     def build(context, builder, signature, arguments):
-        nothing = ir.Constant(_VECTOR, ir.Undefined)
-        first = builder.insert_element(nothing, arguments[0], ir.Constant(_PLACES, 0))
-        return _taken(builder, first, (0,) * LANES)
+        return _spread(builder, arguments[0])
 
     return _EIGHT(types.float64), build
 

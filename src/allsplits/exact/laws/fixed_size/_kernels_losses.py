@@ -25,9 +25,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from allsplits.exact._kernels import group_end
+from allsplits.exact._kernels_eight import LANES, eight_times, load, load_at, plus, store, times
 from allsplits.exact.kernel_types import Columns, Quadrature, aligned_space
 from allsplits.exact.laws.fixed_size._kernels_rivals import DOUBT, Met, add_shifted, is_free
-from allsplits.exact.laws.fixed_size._kernels_tied import add_mixed_losses
+from allsplits.exact.laws.fixed_size._kernels_tied_losses import add_mixed_losses
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -45,6 +46,8 @@ class Losing(NamedTuple):
         Nodes for shared ties.
     table : array of shape (depth + 1, votes + 1)
         Binomial weights T[n, b].
+    padded : array of shape (depth + 1, LANES + width)
+        The same, each row between zeros: LANES of them before it.
     theta : float
         The share of items that they are made for.
     doubts : array of shape (depth + 1, votes + 1)
@@ -65,6 +68,7 @@ class Losing(NamedTuple):
     share: bool
     ties: Quadrature
     table: Floats
+    padded: Floats
     theta: float
     doubts: Floats
     fewest: Integers
@@ -85,8 +89,8 @@ class Beaten(NamedTuple):
         Where a rival is among those that are present.
     nodes, first_line : array of shape (votes / 2 + 1,) and one more
         Where the nodes for v own votes begin, and their lines.
-    lines : array of shape (nodes, votes + 1)
-        Coefficients of L_v at each node.
+    lines : array of shape (nodes, LANES + width)
+        Coefficients of L_v at each node, after LANES zeros.
     poly, temp, lost : array of shape (votes + 1,)
         A product of rivals, the next one, and what is lost for each k.
     """
@@ -116,11 +120,20 @@ class Front(NamedTuple):
     ahead: int
 
 
+def padded_lines(table: Floats) -> Floats:
+    """Each row of a table after LANES zeros, and as many numbers of eight as it needs."""
+    depth, size = table.shape
+    lines = aligned_space(depth, LANES - (-size // LANES) * LANES)
+    lines[:] = 0.0
+    lines[:, LANES : LANES + size] = table
+    return lines
+
+
 def new_beaten(n_classes: int, losing: Losing) -> Beaten:
     """Space for the rows of one thread."""
     size = losing.table.shape[1]
     counts = np.empty((4, n_classes), np.int64)
-    lines = aligned_space(int(np.ptp(losing.starts, axis=1).max()), size)
+    lines = aligned_space(int(np.ptp(losing.starts, axis=1).max()), losing.padded.shape[1])
     n_votes = losing.starts.shape[1] - 1
     return Beaten(
         Met(*counts[:3]), counts[3], np.empty(n_votes, np.int64),
@@ -219,8 +232,12 @@ def _multiply_others(e, v, y, limit, doubt, front, losing, beaten):
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _add_overtaken(e, v, y, window, front, losing, beaten, line):
-    """Add the ways in which an item of e beats v own votes; the window is first and last power."""
+    """Add the ways in which an item of e beats v own votes to the line that begins there.
+
+    The window is first and last power.
+    """
     first, last = window
+    lines, padded, stride = beaten.lines, losing.padded, beaten.lines.shape[1]
     n = beaten.met.prefix[e]
     if not losing.share:
         y = 1.0 if e > front.own else 0.0
@@ -236,12 +253,13 @@ def _add_overtaken(e, v, y, window, front, losing, beaten, line):
             if doubt >= DOUBT:
                 continue
             low, high, free = _multiply_others(e, v, y, last - v, doubt, front, losing, beaten)
-        rest = losing.table[free]
+        rest = free * stride + LANES
         for b in range(low, high + 1):
-            start = max(first, cap + 1 + b)
-            others = rest[start - cap - 1 - b :]
-            n_terms = min(last, cap + 1 + b + free) + 1 - start
-            add_shifted(factor * beaten.poly[b], others, line, start, n_terms)
+            ways, shift = eight_times(factor * beaten.poly[b]), cap + 1 + b
+            for x in range(max(first, shift) // LANES * LANES, last + 1, LANES):
+                others = times(ways, load_at(padded, rest + x - shift))
+                place = (line + x) // LANES
+                store(lines, place, plus(load(lines, place), others))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -265,25 +283,28 @@ def _count_rival(e, n_rivals, met, place):
 def _meet_rival(e, front, losing, beaten):
     """An item of the rival e comes; returns the new front."""
     own, n_own, rest, n_rivals, v_open, ahead = front
-    lines, theta, k_most = beaten.lines, losing.theta, losing.table.shape[1] - 1
+    lines, k_most = beaten.lines, losing.table.shape[1] - 1
+    stays, goes = eight_times(1.0 - losing.theta), eight_times(losing.theta)
     first_line = beaten.first_line
     reach = min(beaten.met.prefix[e] + (losing.share or e < own), k_most // 2)
     for v in range(v_open + 1, reach + 1):
         for x in range(first_line[v], first_line[v + 1]):
-            for m in range(k_most + 1):
-                lines[x, m] = 0.0
+            for m in range(0, lines.shape[1], LANES):
+                store(lines, (x * lines.shape[1] + m) // LANES, eight_times(0.0))
     v_open = max(v_open, reach)
     for v in range(max(1, losing.fewest[n_own]), v_open + 1):
         # Fewer of the rivals' items are not drawn, and fewer do not beat v votes.
         first, last = max(v, losing.fewest[rest + 1]), min(rest + 1, k_most - v)
         for x in range(first_line[v], first_line[v + 1]):
-            line = lines[x]
-            before = line[first - 1]
-            for m in range(first, last + 1):
-                now = line[m]
-                line[m] = (1.0 - theta) * now + theta * before
-                before = now
-            line[first - 1] = 0.0
+            line = x * lines.shape[1] + LANES
+            start = first // LANES * LANES
+            # From the last on: each number needs the one before it as it was.
+            for m in range(line + last // LANES * LANES, line + start - 1, -LANES):
+                kept = times(stays, load_at(lines, m))
+                store(lines, m // LANES, plus(kept, times(goes, load_at(lines, m - 1))))
+            # What comes before is not kept any longer, and must not come in.
+            if start > 0:
+                lines[x, LANES + start - 1] = 0.0
             if v <= reach:
                 y = losing.nodes.nodes[beaten.nodes[v] + x - first_line[v]]
                 _add_overtaken(e, v, y, (first, last), front, losing, beaten, line)
@@ -309,7 +330,7 @@ def _add_losses(j, front, losing, beaten, out):
         first = max(k_low, v + max(v, losing.fewest[rest]))
         for x in range(first_line[v], first_line[v + 1]):
             weight = losing.nodes.weights[beaten.nodes[v] + x - first_line[v]]
-            factor, line = table[n_own, v] * weight, beaten.lines[x, first - v :]
+            factor, line = table[n_own, v] * weight, beaten.lines[x, LANES + first - v :]
             add_shifted(factor, line, lost, first, min(k_high, v + rest) + 1 - first)
     for c in range(len(columns.ks)):
         if losing.weights[j, c] > 0.0:
@@ -395,7 +416,7 @@ def _meet_group(labels, position, end, front, beaten):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False)
-def right_tied(rows, start, stop, losing, beaten, tied_work, out):
+def right_tied(rows, start, stop, losing, beaten, loss_work, out):
     """As `right_untied`, averaged over the orders of tie groups.
 
     Groups of one class (a single item is one) need no average.
@@ -415,7 +436,7 @@ def right_tied(rows, start, stop, losing, beaten, tied_work, out):
             if g_own > 0:
                 first = min(first, s + 1)
             if mixed and first <= depth:
-                add_mixed_losses(s, end - position, g_own, front, losing, met, tied_work, out[i])
+                add_mixed_losses(s, end - position, g_own, front, losing, met, loss_work, out[i])
             for j in range(s + 1, min(s + end - position, depth) + 1):
                 c = labels[position + j - s - 1]
                 if c == front.own:

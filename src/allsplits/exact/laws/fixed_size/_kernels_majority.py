@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from allsplits.exact._kernels import group_end
 from allsplits.exact.kernel_types import aligned_space
 from allsplits.exact.laws.fixed_size._kernels_rivals import (
+    RARE,
     Met,
     Rivals,
     Votes,
@@ -33,9 +34,6 @@ from allsplits.exact.laws.fixed_size._kernels_rivals import (
 from allsplits.exact.laws.fixed_size._kernels_tied import TiedWork, add_mixed_group, new_tied_work
 
 Floats = NDArray[np.float64]
-
-#: Numbers of votes less probable than this are left out.
-RARE = 2.0**-64
 
 
 class VoteWork(NamedTuple):

@@ -15,8 +15,9 @@ from allsplits.exact.kernel_types import Columns, Quadrature, Rule
 
 Integers = NDArray[np.int64]
 
-#: Events that are less probable than e^-DOUBT, or 2⁻⁶⁴, are left out.
-DOUBT = 64 * np.log(2.0)
+#: Events that are less probable than this, or than e^-DOUBT, are left out.
+RARE = 2.0**-64
+DOUBT = -np.log(RARE)
 
 
 class Ways(NamedTuple):

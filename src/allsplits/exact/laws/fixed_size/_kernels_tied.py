@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from allsplits.exact._kernels import binomial_row
 from allsplits.exact.kernel_types import aligned_space
 from allsplits.exact.laws.fixed_size._kernels_rivals import (
-    DOUBT,
     Rivals,
     add_shifted,
     gather_rivals,
@@ -69,7 +68,7 @@ class _Ending(NamedTuple):
 
 
 def new_tied_work(n_classes: int, weights: Floats, size: int) -> TiedWork:
-    """Scratch for votes of fewer than `size`, of prefixes with these weights."""
+    """Scratch for votes of fewer than `size` neighbours, and weights of prefixes and columns."""
     n_columns = weights.shape[1]
     poly, temp, sums = aligned_space(3, size * size)
     return TiedWork(
@@ -86,7 +85,7 @@ def new_tied_work(n_classes: int, weights: Floats, size: int) -> TiedWork:
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _group_chances(n, b_max, phi, table, row):
+def group_chances(n, b_max, phi, table, row):
     """row[b] = B[n, b] for b ≤ b_max."""
     if phi > 0.0:
         binomial_row(n, b_max, phi, row)
@@ -143,7 +142,7 @@ def _times_capped_pair(pairs, degree, row, group_row, of_group, v, y, limit):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
+def fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
     """Fill work.pairs with the ways of the rivals; returns the most votes from the group."""
     items, tied, after = work.rivals
     sums, row, line = work.sums, work.group_row, work.line
@@ -160,7 +159,7 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
         if tied[d] == 0 and not is_free(sums[d], v, y_d):
             _times_capped(line, work.pairs.temp, table[items[d]], v, y_d, limit)
     degree = min(g_free, limit)
-    _group_chances(g_free, degree, phi, table, row)
+    group_chances(g_free, degree, phi, table, row)
     poly, stride = work.pairs.poly, work.pairs.stride
     for i in range(degree + 1):
         for x in range(stride):
@@ -169,7 +168,7 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
     for d in range(n_rivals):
         y_d = y if share or after[d] else 0.0
         if tied[d] > 0 and not is_free(sums[d], v, y_d):
-            _group_chances(tied[d], min(v, tied[d]), phi, table, row)
+            group_chances(tied[d], min(v, tied[d]), phi, table, row)
             degree = _times_capped_pair(
                 work.pairs, degree, table[items[d]], row, tied[d], v, y_d, limit
             )
@@ -177,7 +176,7 @@ def _fill_pairs(n_rivals, v, y, share, limit, phi, table, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _add_votes(v, own, reach, scale, ks, ending, table, work):
+def add_votes(v, own, reach, scale, ks, ending, table, work):
     """Add to work.added what work.pairs are worth to a class that gets v votes.
 
     `own` are its items in prefix and group, `reach` the most votes that rivals have from the group
@@ -187,7 +186,7 @@ def _add_votes(v, own, reach, scale, ks, ending, table, work):
     degree, limit = reach
     row, chances, added = work.group_row, work.chances, work.added
     poly, stride, n_columns = work.pairs.poly, work.pairs.stride, len(ks)
-    _group_chances(g_own, min(g_own, v), ending.phi, table, row)
+    group_chances(g_own, min(g_own, v), ending.phi, table, row)
     n = (degree + 1) * n_columns
     for x in range(n):
         chances[x] = 0.0
@@ -215,38 +214,44 @@ def _add_wins(n_own, g_own, n_rivals, ending, share, ks, ways, work):
         for q in range(order):
             y = ways.quadrature.nodes[order, q] if share else 1.0
             scale = ways.quadrature.weights[order, q] if share else 1.0
-            degree = _fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
-            _add_votes(v, (n_own, g_own), (degree, limit), scale, ks, ending, table, work)
+            degree = fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
+            add_votes(v, (n_own, g_own), (degree, limit), scale, ks, ending, table, work)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _weigh_votes(s, g, k_max, columns, table, work):
-    """Fill omegas[i, column] for the group of g items that follows s; which votes end in it.
+def votes_that_end(s, g, k_max, columns, table):
+    """Which votes of up to k_max end in the group of g items that follows s."""
+    # The table will do for groups that are no larger than prefixes.
+    phi = 0.0 if g < len(table) else k_max / (k_max + g + 1.0)
+    k_low, k_high = k_max, np.int64(0)
+    for j in range(s + 1, min(s + g, columns.masses.shape[1])):
+        if columns.k_high[j] > 0 and columns.k_low[j] <= k_max:
+            k_low = min(k_low, columns.k_low[j])
+            k_high = max(k_high, min(columns.k_high[j], k_max))
+    return _Ending(k_low, k_high, phi)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def weigh_voters(s, g, k_max, phi, columns, table, work):
+    """Fill omegas[i, column] for the group of g items that follows s.
 
         omega[i] = Σ_t m_{s+t} · T[t, i] / (T[s+t, k] · B[g, i])
 
     is the weight of i voters from the group: while the (k+1)-th training neighbour stands inside
     it, the t items before are a random t-subset. Votes of more than k_max are not asked for.
     """
-    # The table will do for groups that are no larger than prefixes.
-    phi = 0.0 if g < len(table) else k_max / (k_max + g + 1.0)
     omegas, row, most, n_columns = work.omegas, work.group_row, min(k_max, g), len(columns.ks)
-    k_low = k_max
-    k_high = np.int64(0)
     for x in range((most + 1) * n_columns):
         omegas[x] = 0.0
     for j in range(s + 1, min(s + g, columns.masses.shape[1])):
         if columns.k_high[j] > 0 and columns.k_low[j] <= k_max:
-            k_low = min(k_low, columns.k_low[j])
-            k_high = max(k_high, min(columns.k_high[j], k_max))
             for i in range(min(j - s, most) + 1):
                 add_shifted(table[j - s, i], work.weights[j], omegas, i * n_columns, n_columns)
-    _group_chances(g, most, phi, table, row)
+    group_chances(g, most, phi, table, row)
     for i in range(most + 1):
         scale = 1.0 / row[i] if row[i] > 0.0 else 0.0
         for x in range(i * n_columns, (i + 1) * n_columns):
             omegas[x] *= scale
-    return _Ending(k_low, k_high, phi)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -257,9 +262,11 @@ def add_mixed_group(own, place, met, votes, work, out):
     """
     s, g, n_present = place
     rule, columns, ways = votes
-    ending = _weigh_votes(s, g, ways.table.shape[1] - 1, columns, ways.table, work)
+    k_max = ways.table.shape[1] - 1
+    ending = votes_that_end(s, g, k_max, columns, ways.table)
     if ending.k_high == 0:
         return
+    weigh_voters(s, g, k_max, ending.phi, columns, ways.table, work)
     for e in range(n_present):
         target = met.present[e]
         if not rule.every_class and target != own:
@@ -271,66 +278,3 @@ def add_mixed_group(own, place, met, votes, work, out):
         n_own, g_own = met.prefix[target], met.group[target]
         _add_wins(n_own, g_own, n_rivals, ending, rule.share, columns.ks, ways, work)
         out[target] += work.added[0]
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _turn_to_losses(degree, rest, g_rest, limit, phi, table, work):
-    """work.pairs = all ways of the rivals less those that are there; returns the new degree."""
-    poly, row, stride = work.pairs.poly, work.group_row, work.pairs.stride
-    for x in range((degree + 1) * stride, (min(g_rest, limit) + 1) * stride):
-        poly[x] = 0.0
-    degree = min(g_rest, limit)
-    _group_chances(g_rest, degree, phi, table, row)
-    for i in range(degree + 1):
-        part = poly[i * stride + i : i * stride + limit + 1]
-        for x in range(len(part)):
-            part[x] = row[i] * table[rest, x] - part[x]
-    return degree
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _rivals_can_hold(v, n_own, n_rivals, losing, work):
-    """Whether no rival is sure to have more than v votes, and the own class to have more itself."""
-    doubt = losing.doubts[n_own, v]
-    for d in range(n_rivals):
-        most = v if losing.share or work.rivals.after[d] else v - 1
-        if work.rivals.items[d] > most:
-            doubt += losing.doubts[work.rivals.items[d], most]
-    return doubt < DOUBT
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def add_mixed_losses(s, g, g_own, front, losing, met, work, out):
-    """out[column] += mass of the prefixes that end inside a tie group · P(own class loses).
-
-    The group has g items, g_own of them of the own class, and follows s items.
-    """
-    columns, table, share, n_own = losing.columns, losing.table, losing.share, front.n_own
-    sums, ks = work.sums, columns.ks
-    n_rivals = gather_rivals(front.own, met, front.n_rivals, work.rivals)
-    v_open = np.int64(0)
-    for d in range(n_rivals):
-        sums[d] = work.rivals.items[d] + work.rivals.tied[d]
-        v_open = max(v_open, sums[d] if share or not work.rivals.after[d] else sums[d] - 1)
-    if losing.fewest[n_own] > v_open:
-        return
-    v_open, g_rest = min(v_open, n_own + g_own), g - g_own
-    k_open = min(v_open + front.rest + g_rest, table.shape[1] - 1)
-    ending = _weigh_votes(s, g, k_open, columns, table, work)
-    for c in range(len(ks)):
-        work.added[c] = 0.0
-    for v in range(losing.fewest[n_own], min(v_open, ending.k_high // 2) + 1):
-        limit = min(ending.k_high - v, front.rest + g_rest)
-        if v + limit < ending.k_low:
-            continue
-        order = quadrature_order(sums, n_rivals, v, v + limit, share) if v > 0 else 1
-        for q in range(order):
-            y = losing.ties.nodes[order, q] if share else 1.0
-            scale = losing.ties.weights[order, q] if share else 1.0
-            degree = np.int64(-1)
-            if v > 0 and _rivals_can_hold(v, n_own, n_rivals, losing, work):
-                degree = _fill_pairs(n_rivals, v, y, share, limit, ending.phi, table, work)
-            degree = _turn_to_losses(degree, front.rest, g_rest, limit, ending.phi, table, work)
-            _add_votes(v, (n_own, g_own), (degree, limit), scale, ks, ending, table, work)
-    for c in range(len(ks)):
-        out[c] += work.added[c]

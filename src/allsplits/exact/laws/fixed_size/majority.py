@@ -16,6 +16,7 @@ from allsplits.exact.kernel_types import Quadrature, Rows, Rule
 from allsplits.exact.laws.fixed_size._kernels_losses import (
     Losing,
     new_beaten,
+    padded_lines,
     right_tied,
     right_untied,
 )
@@ -26,7 +27,7 @@ from allsplits.exact.laws.fixed_size._kernels_majority import (
     work_space,
 )
 from allsplits.exact.laws.fixed_size._kernels_rivals import DOUBT, Votes, Ways
-from allsplits.exact.laws.fixed_size._kernels_tied import new_tied_work
+from allsplits.exact.laws.fixed_size._kernels_tied_losses import LossWork, new_loss_work
 from allsplits.exact.masses import Prefixes, binomial_table
 from allsplits.exact.question import Options, own_rows
 from allsplits.exact.ties import chosen_rows, distinct_rows, legendre_rules
@@ -116,8 +117,7 @@ class MajorityVote:
         def score(rows: Rows, tied: bool, out: Floats, start: int, stop: int) -> None:
             beaten = new_beaten(self.n_classes, losing)
             if tied:
-                work = new_tied_work(self.n_classes, losing.weights, losing.table.shape[1])
-                right_tied(rows, start, stop, losing, beaten, work, out)
+                right_tied(rows, start, stop, losing, beaten, self._loss_work(), out)
             else:
                 right_untied(rows, start, stop, losing, beaten, out)
 
@@ -166,6 +166,11 @@ class MajorityVote:
         masses, below = self.prefixes.masses.T, self.table.values[:, self.prefixes.ks]
         return np.divide(masses, below, out=np.zeros(masses.shape), where=masses > 0)
 
+    def _loss_work(self) -> LossWork:
+        """Space for the tie groups of one thread."""
+        losing = self._losing
+        return new_loss_work(self.n_classes, losing.weights, losing.table, losing.columns.ks)
+
     @cached_property
     def _losing(self) -> Losing:
         """What the kernels of the own class need to know."""
@@ -176,7 +181,8 @@ class MajorityVote:
         doubts = log_doubts(prefixes.depth, k_most, prefixes.least_share)
         starts, nodes = self._nodes(k_most)
         return Losing(
-            prefixes.columns, share, self.quadrature, table, self.table.theta, doubts,
+            prefixes.columns, share, self.quadrature, table, padded_lines(table), self.table.theta,
+            doubts,
              np.count_nonzero(doubts >= DOUBT, axis=1), starts, nodes, self._weights, kept,
         )  # fmt: skip
 

@@ -18,7 +18,6 @@ from allsplits.exact.laws.fixed_size._kernels_tally import (
     nearest_curve,
     spread_ties,
 )
-from allsplits.exact.laws.fixed_size._kernels_tied import new_tied_work
 from allsplits.exact.laws.fixed_size._kernels_two_classes import fill_win_table, sum_two_classes
 from allsplits.exact.laws.fixed_size.majority import MajorityVote, VoteTable
 from allsplits.exact.masses import Column, prefixes_for
@@ -75,10 +74,11 @@ def test_every_class_of_untied_and_tied_neighbours(neighbours, share, win, k, ti
 @pytest.mark.parametrize("tied", [False, True])
 def test_right_untied_and_right_tied(neighbours, share, win, ks, tied):
     row = neighbours if tied else untied(neighbours)
-    losing = MajorityVote(prefixes(row.n, ks), 3, options(share))._losing
+    vote = MajorityVote(prefixes(row.n, ks), 3, options(share))
+    losing = vote._losing
     out, beaten = np.zeros((1, len(ks))), new_beaten(3, losing)
     if tied:
-        work = new_tied_work(3, losing.weights, losing.table.shape[1])
+        work = vote._loss_work()
         right_tied(neighbours.rows, 0, 1, losing, beaten, work, out)
     else:
         right_untied(neighbours.rows, 0, 1, losing, beaten, out)

@@ -1,0 +1,347 @@
+"""Compiled losses of the own class in tie groups that are small enough to be listed.
+
+Let the group have g items, and let t of them come before the vote of k ends: t' of the own class
+and r of the rivals' g_r, any of them in any order. The own class has v votes, and nobody beats it
+
+    Σ_t' C(γ, t') T[n + t', v] · [z^(k-v)] H_r(z) · m_{s+t} / (T[s+t, k] C(g, t))
+
+times. Of the rivals those are *listed* that may pass v votes and have items in the group; others
+may pass them and have none there, and the rest is free: nothing caps its votes. So
+
+    H_r(z) = Σ_h C(f, r-h) (1 - θ + θz)^(r-h) · S_h(z),
+    S_h(z) = T[free] · Π_{not in the group} F_d · Σ_{|h_d| = h} Π_listed C(γ_d, h_d) F_d[n_d + h_d],
+
+with f items of free rivals in the group. Mostly one rival is listed, or none: a handful of products
+of short polynomials. All ways of the rivals less these are what beats v votes.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.special import comb
+
+from allsplits.exact._kernels_eight import (
+    LANES,
+    eight_times,
+    largest,
+    load,
+    load_at,
+    plus,
+    spread_from,
+    store,
+    times,
+)
+from allsplits.exact.kernel_types import aligned_space
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+#: Items of the largest group that is listed.
+MOST_ITEMS = 24
+
+
+class Reaching(NamedTuple):
+    """Rivals that may beat the own class, those that may with the most votes first.
+
+    Attributes
+    ----------
+    items, tied : array of shape (classes,)
+        Their items before the group, and in it.
+    reach : array of shape (classes,)
+        The most own votes that they may beat.
+    wins_ties : array of shape (classes,)
+        1 if they win ties, so that as many votes as the own class has beat it.
+    """
+
+    items: Integers
+    tied: Integers
+    reach: Integers
+    wins_ties: Integers
+
+
+class Capped(NamedTuple):
+    """Rivals that may beat v own votes.
+
+    Their items before the group and in it, and the most votes with which they do not beat them.
+    """
+
+    items: Integers
+    tied: Integers
+    caps: Integers
+
+
+class Listed(NamedTuple):
+    """Scratch of a small tie group.
+
+    Attributes
+    ----------
+    space : array
+        Lines of polynomials, with as many zeros before each as it is long: T[n, ·] for each n, then
+        products of rivals, S_h, and the next S_h.
+    width : int
+        The length of a line.
+    first : int
+        The number of the first line after those of T.
+    reaching : Reaching
+    capped : Capped
+    numbers, taken : array of shape (listed rivals,)
+        Those of the capped that are listed, and how many of their items in the group are taken.
+    ways : array of shape (items + 1, items + 1)
+        Binomial coefficients.
+    most_items : int
+        Items of the largest group that is listed; 0 if several columns have the same k.
+    first_k : int
+        The number of voters of the first lane, one more from lane to lane.
+    weights : array of shape (depth + 1, lanes)
+        m_j / T[j, k], and zero in lanes that are not asked for.
+    shares, chances : array of shape (items + 1, lanes)
+        What the prefixes that end in the group count, m_j / (T[j, k] C(g, t)), for each t; the same
+        for r items of rivals and v votes of the own class.
+    own : array of shape (items + 1,)
+        How likely the own class has v votes after t items of the group.
+    every, held, added : array of shape (lanes,)
+        Of all votes in which the own class has v votes, of those in which nobody beats it, and of
+        those that were lost so far.
+    """
+
+    space: Floats
+    width: int
+    first: int
+    reaching: Reaching
+    capped: Capped
+    scales: Floats
+    ways: Floats
+    most_items: int
+    first_k: int
+    weights: Floats
+    shares: Floats
+    chances: Floats
+    own: Floats
+    every: Floats
+    held: Floats
+    added: Floats
+
+
+class Group(NamedTuple):
+    """A tie group.
+
+    Attributes
+    ----------
+    n_own, g_own, rest, g_rest : int
+        Items of the own class before it and in it, and of rivals.
+    ahead, g_ahead : int
+        Those of rivals that win ties.
+    last : int
+        How many of its items come before the last prefix that ends in it.
+    n_reaching, v_open : int
+        How many rivals may beat the own class, and the most own votes that one of them may.
+    """
+
+    n_own: int
+    g_own: int
+    rest: int
+    g_rest: int
+    ahead: int
+    g_ahead: int
+    last: int
+    n_reaching: int
+    v_open: int
+
+
+class Choice(NamedTuple):
+    """The rivals for v own votes.
+
+    Attributes
+    ----------
+    n_capped : int
+        How many are capped.
+    free, g_free : int
+        Items of the free ones before the group and in it.
+    doubt : float
+        How unlikely it is that nobody beats v votes (a log).
+    """
+
+    n_capped: int
+    free: int
+    g_free: int
+    doubt: float
+
+
+def new_listed(n_classes: int, table: Floats, weights: Floats, ks: Integers) -> Listed:
+    """Scratch for votes with these binomial weights T, and weights of prefixes and columns."""
+    depth, size = table.shape
+    width = -(-size // LANES) * LANES
+    lines = aligned_space(depth + 2 * MOST_ITEMS + 3, 2, width)
+    lines[:] = 0.0
+    lines[:depth, 1, :size] = table
+    n = np.arange(MOST_ITEMS + 1)
+    n_lanes = -(-int(np.ptp(ks) + 1) // LANES) * LANES
+    # The largest k comes last; lanes that no column asks for stay empty.
+    first_k = int(ks.max()) + 1 - n_lanes
+    most_items = MOST_ITEMS if len(np.unique(ks)) == len(ks) else 0
+    lanes = aligned_space(len(weights), n_lanes)
+    lanes[:] = 0.0
+    lanes[:, ks - first_k] = weights
+    return Listed(
+        lines.reshape(-1), width, depth, Reaching(*np.zeros((4, n_classes), np.int64)),
+        Capped(*np.zeros((3, n_classes + 1), np.int64)),
+        np.zeros(MOST_ITEMS + 1), comb(n[:, None], n), most_items, first_k, lanes,
+        *(aligned_space(MOST_ITEMS + 1, n_lanes) for _ in range(2)), np.zeros(MOST_ITEMS + 1),
+        *(aligned_space(n_lanes) for _ in range(3)),
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+def _line(number, listed):
+    """Where a line begins."""
+    return (2 * number + 1) * listed.width
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def find_reaching(place, g_own, least, front, losing, met, reaching):
+    """The group, and the rivals that may beat `least` own votes or more, sorted.
+
+    `place` is how many items are before it, and how many it has.
+    """
+    s, g = place
+    items, tied, reach, wins_ties = reaching
+    n_reaching, v_open, g_ahead = np.int64(0), np.int64(0), np.int64(0)
+    for p in range(front.n_rivals):
+        d = met.present[p]
+        n, gamma = met.prefix[d], met.group[d]
+        wins = np.int64(d < front.own and not losing.share)
+        most = n + gamma - (d > front.own and not losing.share)
+        g_ahead += gamma * wins
+        v_open = max(v_open, most)
+        # With one vote those that win ties count together: none of them may have a vote.
+        if most < max(least, 1 + wins):
+            continue
+        e = n_reaching
+        while e > 0 and reach[e - 1] < most:
+            items[e], tied[e] = items[e - 1], tied[e - 1]
+            reach[e], wins_ties[e] = reach[e - 1], wins_ties[e - 1]
+            e -= 1
+        items[e], tied[e], reach[e], wins_ties[e] = n, gamma, most, wins
+        n_reaching += 1
+    last = min(g - 1, len(losing.table) - 1 - s)
+    return Group(
+        front.n_own, g_own, front.rest, g - g_own, front.ahead, g_ahead, last, n_reaching, v_open
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def choose_rivals(v, group, losing, listed):
+    """Find the rivals that are capped for v own votes, and choose those that are listed."""
+    reaching, doubts, share = listed.reaching, losing.doubts, losing.share
+    items, tied, caps = listed.capped
+    n_reaching, n_capped = np.int64(0), np.int64(0)
+    free, g_free, doubt = group.rest, group.g_rest, doubts[group.n_own, v]
+    if v == 1 and not share and group.ahead + group.g_ahead > 0:
+        items[0], tied[0], caps[0] = group.ahead, group.g_ahead, 0
+        n_capped = np.int64(1)
+    while n_reaching < group.n_reaching and reaching.reach[n_reaching] >= v:
+        wins = reaching.wins_ties[n_reaching]
+        if v - wins > 0:
+            items[n_capped], tied[n_capped] = reaching.items[n_reaching], reaching.tied[n_reaching]
+            caps[n_capped] = v - wins
+            n_capped += 1
+        n_reaching += 1
+    for d in range(n_capped):
+        free, g_free, doubt = free - items[d], g_free - tied[d], doubt + doubts[items[d], caps[d]]
+    return Choice(n_capped, free, g_free, doubt)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def share_out(s, g, group, listed):
+    """Fill listed.shares for the group of g items that follows s; no vote of it was lost yet."""
+    n_eights = listed.weights.shape[1] // LANES
+    for x in range(n_eights):
+        store(listed.added, x, eight_times(0.0))
+    for t in range(g + 1):
+        inside = 0 < t <= group.last
+        j = s + t if inside else 0
+        scale = eight_times(1.0 / listed.ways[g, t] if inside else 0.0)
+        for x in range(n_eights):
+            share = times(scale, load(listed.weights, j * n_eights + x))
+            store(listed.shares, t * n_eights + x, share)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def weigh_votes(v, first_eight, group, losing, listed):
+    """Fill listed.chances for v own votes, and listed.every; returns the largest of these."""
+    own, space, n_eights = listed.own, listed.space, len(listed.every) // LANES
+    t_low, t_high = max(0, v - group.n_own), min(group.g_own, group.last)
+    for t in range(t_low, t_high + 1):
+        own[t] = listed.ways[group.g_own, t] * losing.table[group.n_own + t, v]
+    most = 0.0
+    for x in range(first_eight, n_eights):
+        every, place = eight_times(0.0), listed.first_k - v + x * LANES
+        for r in range(min(group.g_rest, group.last) + 1):
+            chance = eight_times(0.0)
+            for t in range(t_low, t_high + 1):
+                share = load(listed.shares, (r + t) * n_eights + x)
+                chance = plus(chance, times(spread_from(own, t), share))
+            store(listed.chances, r * n_eights + x, chance)
+            others = load_at(space, _line(group.rest + r, listed) + place)
+            ways = spread_from(listed.ways, group.g_rest * (MOST_ITEMS + 1) + r)
+            every = plus(every, times(chance, times(ways, others)))
+        store(listed.every, x, every)
+        most = max(most, largest(every))
+    return most
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _with_rival(i, place, sums, most, d, worth, last, listed):
+    """Eight numbers of Σ_h C(γ, h) F[n + h] S_(i-h), from `place` on, for the rival d.
+
+    The sums are times their scales; the last term of F is worth that.
+    """
+    space, n, gamma = listed.space, listed.capped.items[d], listed.capped.tied[d]
+    total, cap = eight_times(0.0), listed.capped.caps[d]
+    for h in range(max(0, i - most), min(i, gamma, last) + 1):
+        row, line = _line(n + h, listed), _line(sums + i - h, listed) + place
+        part = times(spread_from(space, row + cap), load_at(space, line - cap))
+        part = times(part, eight_times(worth))
+        for b in range(cap):
+            part = plus(part, times(spread_from(space, row + b), load_at(space, line - b)))
+        scale = times(
+            spread_from(listed.ways, gamma * (MOST_ITEMS + 1) + h),
+            spread_from(listed.scales, i - h),
+        )
+        total = plus(total, times(scale, part))
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def count_held(v, y, n_votes, first_eight, choice, group, losing, listed):
+    """Fill listed.held: votes in which nobody beats v own votes; ties are worth y if shared.
+
+    Rivals have n_votes at most.
+    """
+    space, scales, last = listed.space, listed.scales, group.last
+    sums, target, most = choice.free, listed.first, min(choice.g_free, last)
+    worth, n_lanes, tied = y if losing.share else 1.0, len(listed.held) // LANES, listed.capped.tied
+    for i in range(most + 1):
+        scales[i] = listed.ways[choice.g_free, i]
+    for d in range(choice.n_capped - 1):
+        new_most = min(most + tied[d], last)
+        for i in range(new_most + 1):
+            line = _line(target + i, listed)
+            for x in range(0, n_votes + 1, LANES):
+                total = _with_rival(i, x, sums, most, d, worth, last, listed)
+                store(space, (line + x) // LANES, total)
+        for i in range(new_most + 1):
+            scales[i] = 1.0
+        sums, most = target, new_most
+        target = 2 * listed.first + MOST_ITEMS + 1 - target
+    d = choice.n_capped - 1
+    most_taken = min(most + tied[d], last)
+    for x in range(first_eight, n_lanes):
+        held, place = eight_times(0.0), listed.first_k - v + x * LANES
+        for i in range(most_taken + 1):
+            chance = load(listed.chances, i * n_lanes + x)
+            total = _with_rival(i, place, sums, most, d, worth, last, listed)
+            held = plus(held, times(chance, total))
+        store(listed.held, x, held)
