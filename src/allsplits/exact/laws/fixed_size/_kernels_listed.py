@@ -25,6 +25,7 @@ from scipy.special import comb
 from allsplits.exact._kernels_eight import (
     LANES,
     eight_times,
+    is_short,
     largest,
     load,
     load_from,
@@ -258,12 +259,15 @@ def share_out(s, g, group, listed):
     """Fill listed.shares for the group of g items that follows s; no vote of it was lost yet."""
     n_eights = listed.weights.shape[1] // LANES
     for x in range(n_eights):
+        is_short()
         store(listed.added, x, eight_times(0.0))
     for t in range(g + 1):
+        is_short()
         inside = 0 < t <= group.last
         j = s + t if inside else 0
         scale = eight_times(1.0 / listed.ways[g, t] if inside else 0.0)
         for x in range(n_eights):
+            is_short()
             share = times(scale, load(listed.weights, j * n_eights + x))
             store(listed.shares, t * n_eights + x, share)
 
@@ -274,13 +278,17 @@ def weigh_votes(v, first_eight, group, losing, listed):
     own, space, n_eights = listed.own, listed.space, len(listed.every) // LANES
     t_low, t_high = max(0, v - group.n_own), min(group.g_own, group.last)
     for t in range(t_low, t_high + 1):
+        is_short()
         own[t] = listed.ways[group.g_own, t] * losing.table[group.n_own + t, v]
     most = 0.0
     for x in range(first_eight, n_eights):
+        is_short()
         every, place = eight_times(0.0), listed.first_k - v + x * LANES
         for r in range(min(group.g_rest, group.last) + 1):
+            is_short()
             chance = eight_times(0.0)
             for t in range(t_low, t_high + 1):
+                is_short()
                 share = load(listed.shares, (r + t) * n_eights + x)
                 chance = plus(chance, times(spread_from(own, t), share))
             store(listed.chances, r * n_eights + x, chance)
@@ -301,10 +309,12 @@ def _with_rival(i, place, sums, most, d, worth, last, listed):
     space, n, gamma = listed.space, listed.capped.items[d], listed.capped.tied[d]
     total, cap = eight_times(0.0), listed.capped.caps[d]
     for h in range(max(0, i - most), min(i, gamma, last) + 1):
+        is_short()
         row, line = _line(n + h, listed), _line(sums + i - h, listed) + place
         part = times(spread_from(space, row + cap), load_from(space, line - cap))
         part = times(part, eight_times(worth))
         for b in range(cap):
+            is_short()
             part = plus(part, times(spread_from(space, row + b), load_from(space, line - b)))
         scale = times(
             spread_from(listed.ways, gamma * (MOST_ITEMS + 1) + h),
@@ -324,23 +334,30 @@ def count_held(v, y, n_votes, first_eight, choice, group, losing, listed):
     sums, target, most = choice.free, listed.first, min(choice.g_free, last)
     worth, n_lanes, tied = y if losing.share else 1.0, len(listed.held) // LANES, listed.capped.tied
     for i in range(most + 1):
+        is_short()
         scales[i] = listed.ways[choice.g_free, i]
     for d in range(choice.n_capped - 1):
+        is_short()
         new_most = min(most + tied[d], last)
         for i in range(new_most + 1):
+            is_short()
             line = _line(target + i, listed)
             for x in range(0, n_votes + 1, LANES):
+                is_short()
                 total = _with_rival(i, x, sums, most, d, worth, last, listed)
                 store(space, (line + x) // LANES, total)
         for i in range(new_most + 1):
+            is_short()
             scales[i] = 1.0
         sums, most = target, new_most
         target = 2 * listed.first + MOST_ITEMS + 1 - target
     d = choice.n_capped - 1
     most_taken = min(most + tied[d], last)
     for x in range(first_eight, n_lanes):
+        is_short()
         held, place = eight_times(0.0), listed.first_k - v + x * LANES
         for i in range(most_taken + 1):
+            is_short()
             chance = load(listed.chances, i * n_lanes + x)
             total = _with_rival(i, place, sums, most, d, worth, last, listed)
             held = plus(held, times(chance, total))
