@@ -25,7 +25,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from allsplits.exact._kernels import group_end
-from allsplits.exact._kernels_eight import LANES, eight_times, load, load_from, plus, store, times
+from allsplits.exact._kernels_eight import (
+    LANES,
+    eight_times,
+    is_short,
+    load,
+    load_from,
+    plus,
+    store,
+    times,
+)
 from allsplits.exact.kernel_types import Columns, Quadrature, aligned_space
 from allsplits.exact.laws.fixed_size._kernels_rivals import DOUBT, Met, add_shifted, is_free
 from allsplits.exact.laws.fixed_size._kernels_tied_losses import add_mixed_losses
@@ -257,6 +266,7 @@ def _add_overtaken(e, v, y, window, front, losing, beaten, line):
         for b in range(low, high + 1):
             ways, shift = eight_times(factor * beaten.poly[b]), cap + 1 + b
             for x in range(max(first, shift) // LANES * LANES, last + 1, LANES):
+                is_short()
                 others = times(ways, load_from(padded, rest + x - shift))
                 place = (line + x) // LANES
                 store(lines, place, plus(load(lines, place), others))
@@ -290,6 +300,7 @@ def _meet_rival(e, front, losing, beaten):
     for v in range(v_open + 1, reach + 1):
         for x in range(first_line[v], first_line[v + 1]):
             for m in range(0, lines.shape[1], LANES):
+                is_short()
                 store(lines, (x * lines.shape[1] + m) // LANES, eight_times(0.0))
     v_open = max(v_open, reach)
     for v in range(max(1, losing.fewest[n_own]), v_open + 1):
@@ -300,6 +311,7 @@ def _meet_rival(e, front, losing, beaten):
             start = first // LANES * LANES
             # From the last on: each number needs the one before it as it was.
             for m in range(line + last // LANES * LANES, line + start - 1, -LANES):
+                is_short()
                 kept = times(stays, load_from(lines, m))
                 store(lines, m // LANES, plus(kept, times(goes, load_from(lines, m - 1))))
             # What comes before is not kept any longer, and must not come in.

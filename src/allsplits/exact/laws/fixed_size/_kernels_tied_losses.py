@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from allsplits.exact._kernels_eight import LANES
+from allsplits.exact._kernels_eight import LANES, eight_times, is_short, load, plus, store, times
 from allsplits.exact.laws.fixed_size._kernels_listed import (
     Listed,
     choose_rivals,
@@ -91,8 +91,10 @@ def _add_listed(v, group, losing, listed):
         return
     if weigh_votes(v, first_eight, group, losing, listed) < RARE:
         return
-    for x in range(first_eight * LANES, len(listed.added)):
-        listed.added[x] += listed.every[x]
+    n_eights = len(listed.added) // LANES
+    for x in range(first_eight, n_eights):
+        is_short()
+        store(listed.added, x, plus(load(listed.added, x), load(listed.every, x)))
     if surely_lost:
         return
     n_votes = losing.table.shape[1] - 1 - v
@@ -102,8 +104,10 @@ def _add_listed(v, group, losing, listed):
         y = losing.ties.nodes[order, q] if losing.share else 1.0
         scale = losing.ties.weights[order, q] if losing.share else 1.0
         count_held(v, y, n_votes, first_eight, choice, group, losing, listed)
-        for x in range(first_eight * LANES, len(listed.added)):
-            listed.added[x] -= scale * listed.held[x]
+        for x in range(first_eight, n_eights):
+            is_short()
+            held = times(eight_times(-scale), load(listed.held, x))
+            store(listed.added, x, plus(load(listed.added, x), held))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -149,6 +153,7 @@ def add_mixed_losses(s, g, g_own, front, losing, met, work, out):
     if is_small:
         share_out(s, g, group, listed)
     for c in range(len(added)):
+        is_short()
         added[c] = 0.0
     for v in range(least, min(v_open, ending.k_high // 2) + 1):
         limit = min(ending.k_high - v, n_rest)
@@ -162,4 +167,5 @@ def add_mixed_losses(s, g, g_own, front, losing, met, work, out):
             weigh_voters(s, g, k_open, ending.phi, columns, table, work.tied)
         _add_pairs(v, limit, ending, group, n_rivals, losing, work.tied)
     for c in range(len(added)):
+        is_short()
         out[c] += added[c] + (listed.added[columns.ks[c] - listed.first_k] if is_small else 0.0)
