@@ -7,10 +7,13 @@ from numba import njit
 from allsplits.exact._kernels_eight import (
     LANES,
     eight_times,
+    is_short,
     largest,
     load,
+    load_at,
     multiply_eight,
     plus,
+    spread_from,
     store,
     times,
 )
@@ -27,6 +30,13 @@ def _largest(a, n):
 
 
 @njit
+def _moved(a, place, factors, n, out):
+    for f in range(n):
+        is_short()
+        store(out, f, times(spread_from(factors, f), load_at(a, place)))
+
+
+@njit
 def _multiply(poly, degree, row, top, limit):
     return multiply_eight(poly, degree, row, top, limit)
 
@@ -39,6 +49,17 @@ def test_each_number_is_rounded_as_it_would_be_alone():
     expected = np.zeros((4, LANES))
     expected[2] = a[1] * b + 0.1
     np.testing.assert_array_equal(out, expected.ravel())
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 20])
+def test_eight_numbers_from_any_place_times_one_from_any(n):
+    rng = np.random.default_rng(n)
+    a, factors = rng.normal(size=(3, LANES)), rng.normal(size=20)
+    for place in range(2 * LANES + 1):
+        out = np.zeros((21, LANES))
+        _moved(a, place, factors, n, out)
+        np.testing.assert_array_equal(out[:n], factors[:n, None] * a.ravel()[place : place + LANES])
+        assert not out[n:].any()
 
 
 def test_the_largest_stands_anywhere():

@@ -1,18 +1,18 @@
-"""Compiled losses of the own class in tie groups that are small enough to be listed.
+"""Compiled losses of the own class in small tie groups, counted by the items that are taken.
 
 Let the group have g items, and let t of them come before the vote of k ends: t' of the own class
-and r of the rivals' g_r, any of them in any order. The own class has v votes, and nobody beats it
+and i of the rivals' g_r, any of them in any order. The own class has v votes, and nobody beats it
 
-    Σ_t' C(γ, t') T[n + t', v] · [z^(k-v)] H_r(z) · m_{s+t} / (T[s+t, k] C(g, t))
+    Σ_t' C(γ, t') T[n + t', v] · [z^(k-v)] S_i(z) · m_{s+t} / (T[s+t, k] C(g, t)),    t = t' + i,
 
-times. Of the rivals those are *listed* that may pass v votes and have items in the group; others
-may pass them and have none there, and the rest is free: nothing caps its votes. So
+times. Rivals that may have more than v votes are *capped*, F_d(z) = Σ_b T[n_d, b] z^b up to the
+most that do not beat v; nothing caps the votes of the others, with n items before the group and f
+in it. These come first, and the capped join one by one:
 
-    H_r(z) = Σ_h C(f, r-h) (1 - θ + θz)^(r-h) · S_h(z),
-    S_h(z) = T[free] · Π_{not in the group} F_d · Σ_{|h_d| = h} Π_listed C(γ_d, h_d) F_d[n_d + h_d],
+    S_i(z) = C(f, i) T[n + i](z);    S_i ← Σ_h C(γ_d, h) F_d[n_d + h](z) · S_{i-h}(z).
 
-with f items of free rivals in the group. Mostly one rival is listed, or none: a handful of products
-of short polynomials. All ways of the rivals less these are what beats v votes.
+Of most groups one rival is capped, or two: a handful of products of short polynomials. All ways of
+the rivals less these are what beats v votes.
 """
 
 from typing import NamedTuple
@@ -25,6 +25,7 @@ from scipy.special import comb
 from allsplits.exact._kernels_eight import (
     LANES,
     eight_times,
+    is_short,
     largest,
     load,
     load_at,
@@ -38,8 +39,8 @@ from allsplits.exact.kernel_types import aligned_space
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-#: Items of the largest group that is listed.
-MOST_ITEMS = 24
+#: Items of the largest group that is counted so, and numbers of the largest scratch.
+MOST_ITEMS, MOST_NUMBERS = 24, 2**20
 
 
 class Reaching(NamedTuple):
@@ -79,19 +80,20 @@ class Listed(NamedTuple):
     ----------
     space : array
         Lines of polynomials, with as many zeros before each as it is long: T[n, ·] for each n, then
-        products of rivals, S_h, and the next S_h.
+        S_i, and the next S_i.
     width : int
         The length of a line.
     first : int
         The number of the first line after those of T.
     reaching : Reaching
     capped : Capped
-    numbers, taken : array of shape (listed rivals,)
-        Those of the capped that are listed, and how many of their items in the group are taken.
+    scales : array of shape (items + 1,)
+        What the lines of S_i are to be multiplied by.
     ways : array of shape (items + 1, items + 1)
         Binomial coefficients.
     most_items : int
-        Items of the largest group that is listed; 0 if several columns have the same k.
+        Items of the largest group that is counted so; 0 if several columns have the same k, or
+        the lines are too long.
     first_k : int
         The number of voters of the first lane, one more from lane to lane.
     weights : array of shape (depth + 1, lanes)
@@ -150,8 +152,8 @@ class Group(NamedTuple):
     v_open: int
 
 
-class Choice(NamedTuple):
-    """The rivals for v own votes.
+class Caps(NamedTuple):
+    """What v own votes mean for the rivals.
 
     Attributes
     ----------
@@ -171,25 +173,28 @@ class Choice(NamedTuple):
 
 def new_listed(n_classes: int, table: Floats, weights: Floats, ks: Integers) -> Listed:
     """Scratch for votes with these binomial weights T, and weights of prefixes and columns."""
-    depth, size = table.shape
+    n_rows, size = table.shape
     width = -(-size // LANES) * LANES
-    lines = aligned_space(depth + 2 * MOST_ITEMS + 3, 2, width)
-    lines[:] = 0.0
-    lines[:depth, 1, :size] = table
-    n = np.arange(MOST_ITEMS + 1)
+    n_lines = n_rows + 2 * (MOST_ITEMS + 1)
     n_lanes = -(-int(np.ptp(ks) + 1) // LANES) * LANES
+    fits = max(2 * n_lines * width, n_rows * n_lanes) <= MOST_NUMBERS
+    most_items = MOST_ITEMS if fits and len(np.unique(ks)) == len(ks) else 0
+    if most_items == 0:
+        n_lines = n_lanes = 0
     # The largest k comes last; lanes that no column asks for stay empty.
     first_k = int(ks.max()) + 1 - n_lanes
-    most_items = MOST_ITEMS if len(np.unique(ks)) == len(ks) else 0
-    lanes = aligned_space(len(weights), n_lanes)
-    lanes[:] = 0.0
-    lanes[:, ks - first_k] = weights
+    lines, lanes = aligned_space(n_lines, 2, width), aligned_space(n_rows, n_lanes)
+    lines[:], lanes[:] = 0.0, 0.0
+    if most_items > 0:
+        lines[:n_rows, 1, :size] = table
+        lanes[:, ks - first_k] = weights
+    n = np.arange(MOST_ITEMS + 1)
+    shares, chances = (aligned_space(len(n), n_lanes) for _ in range(2))
+    every, held, added = (aligned_space(n_lanes) for _ in range(3))
     return Listed(
-        lines.reshape(-1), width, depth, Reaching(*np.zeros((4, n_classes), np.int64)),
-        Capped(*np.zeros((3, n_classes + 1), np.int64)),
-        np.zeros(MOST_ITEMS + 1), comb(n[:, None], n), most_items, first_k, lanes,
-        *(aligned_space(MOST_ITEMS + 1, n_lanes) for _ in range(2)), np.zeros(MOST_ITEMS + 1),
-        *(aligned_space(n_lanes) for _ in range(3)),
+        lines.reshape(-1), width, n_rows, Reaching(*np.zeros((4, n_classes), np.int64)),
+        Capped(*np.zeros((3, n_classes + 1), np.int64)), np.zeros(len(n)), comb(n[:, None], n),
+        most_items, first_k, lanes, shares, chances, np.zeros(len(n)), every, held, added,
     )  # fmt: skip
 
 
@@ -232,8 +237,8 @@ def find_reaching(place, g_own, least, front, losing, met, reaching):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def choose_rivals(v, group, losing, listed):
-    """Find the rivals that are capped for v own votes, and choose those that are listed."""
+def cap_rivals(v, group, losing, listed):
+    """Fill listed.capped for v own votes."""
     reaching, doubts, share = listed.reaching, losing.doubts, losing.share
     items, tied, caps = listed.capped
     n_reaching, n_capped = np.int64(0), np.int64(0)
@@ -250,7 +255,7 @@ def choose_rivals(v, group, losing, listed):
         n_reaching += 1
     for d in range(n_capped):
         free, g_free, doubt = free - items[d], g_free - tied[d], doubt + doubts[items[d], caps[d]]
-    return Choice(n_capped, free, g_free, doubt)
+    return Caps(n_capped, free, g_free, doubt)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -258,12 +263,14 @@ def share_out(s, g, group, listed):
     """Fill listed.shares for the group of g items that follows s; no vote of it was lost yet."""
     n_eights = listed.weights.shape[1] // LANES
     for x in range(n_eights):
+        is_short()
         store(listed.added, x, eight_times(0.0))
     for t in range(g + 1):
         inside = 0 < t <= group.last
         j = s + t if inside else 0
         scale = eight_times(1.0 / listed.ways[g, t] if inside else 0.0)
         for x in range(n_eights):
+            is_short()
             share = times(scale, load(listed.weights, j * n_eights + x))
             store(listed.shares, t * n_eights + x, share)
 
@@ -274,6 +281,7 @@ def weigh_votes(v, first_eight, group, losing, listed):
     own, space, n_eights = listed.own, listed.space, len(listed.every) // LANES
     t_low, t_high = max(0, v - group.n_own), min(group.g_own, group.last)
     for t in range(t_low, t_high + 1):
+        is_short()
         own[t] = listed.ways[group.g_own, t] * losing.table[group.n_own + t, v]
     most = 0.0
     for x in range(first_eight, n_eights):
@@ -281,6 +289,7 @@ def weigh_votes(v, first_eight, group, losing, listed):
         for r in range(min(group.g_rest, group.last) + 1):
             chance = eight_times(0.0)
             for t in range(t_low, t_high + 1):
+                is_short()
                 share = load(listed.shares, (r + t) * n_eights + x)
                 chance = plus(chance, times(spread_from(own, t), share))
             store(listed.chances, r * n_eights + x, chance)
@@ -305,6 +314,7 @@ def _with_rival(i, place, sums, most, d, worth, last, listed):
         part = times(spread_from(space, row + cap), load_at(space, line - cap))
         part = times(part, eight_times(worth))
         for b in range(cap):
+            is_short()
             part = plus(part, times(spread_from(space, row + b), load_at(space, line - b)))
         scale = times(
             spread_from(listed.ways, gamma * (MOST_ITEMS + 1) + h),
@@ -315,32 +325,36 @@ def _with_rival(i, place, sums, most, d, worth, last, listed):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def count_held(v, y, n_votes, first_eight, choice, group, losing, listed):
+def count_held(v, y, n_votes, first_eight, caps, group, losing, listed):
     """Fill listed.held: votes in which nobody beats v own votes; ties are worth y if shared.
 
     Rivals have n_votes at most.
     """
     space, scales, last = listed.space, listed.scales, group.last
-    sums, target, most = choice.free, listed.first, min(choice.g_free, last)
+    sums, target, most = caps.free, listed.first, min(caps.g_free, last)
     worth, n_lanes, tied = y if losing.share else 1.0, len(listed.held) // LANES, listed.capped.tied
     for i in range(most + 1):
-        scales[i] = listed.ways[choice.g_free, i]
-    for d in range(choice.n_capped - 1):
+        is_short()
+        scales[i] = listed.ways[caps.g_free, i]
+    for d in range(caps.n_capped - 1):
         new_most = min(most + tied[d], last)
         for i in range(new_most + 1):
             line = _line(target + i, listed)
             for x in range(0, n_votes + 1, LANES):
+                is_short()
                 total = _with_rival(i, x, sums, most, d, worth, last, listed)
                 store(space, (line + x) // LANES, total)
         for i in range(new_most + 1):
+            is_short()
             scales[i] = 1.0
         sums, most = target, new_most
         target = 2 * listed.first + MOST_ITEMS + 1 - target
-    d = choice.n_capped - 1
+    d = caps.n_capped - 1
     most_taken = min(most + tied[d], last)
     for x in range(first_eight, n_lanes):
         held, place = eight_times(0.0), listed.first_k - v + x * LANES
         for i in range(most_taken + 1):
+            is_short()
             chance = load(listed.chances, i * n_lanes + x)
             total = _with_rival(i, place, sums, most, d, worth, last, listed)
             held = plus(held, times(chance, total))

@@ -15,6 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from allsplits.exact._kernels import binomial_row
+from allsplits.exact._kernels_eight import is_short
 from allsplits.exact.kernel_types import aligned_space
 from allsplits.exact.laws.fixed_size._kernels_rivals import (
     Rivals,
@@ -225,6 +226,7 @@ def votes_that_end(s, g, k_max, columns, table):
     phi = 0.0 if g < len(table) else k_max / (k_max + g + 1.0)
     k_low, k_high = k_max, np.int64(0)
     for j in range(s + 1, min(s + g, columns.masses.shape[1])):
+        is_short()
         if columns.k_high[j] > 0 and columns.k_low[j] <= k_max:
             k_low = min(k_low, columns.k_low[j])
             k_high = max(k_high, min(columns.k_high[j], k_max))

@@ -10,10 +10,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from allsplits.exact._kernels_eight import LANES
+from allsplits.exact._kernels_eight import LANES, eight_times, is_short, load, plus, store, times
 from allsplits.exact.laws.fixed_size._kernels_listed import (
     Listed,
-    choose_rivals,
+    cap_rivals,
     count_held,
     find_reaching,
     new_listed,
@@ -83,27 +83,31 @@ def _rivals_can_hold(v, n_own, n_rivals, losing, work):
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def _add_listed(v, group, losing, listed):
     """Add P(own class loses with v votes) in a small group to listed.added."""
-    choice = choose_rivals(v, group, losing, listed)
-    surely_lost = v == 0 or choice.doubt >= DOUBT
+    caps = cap_rivals(v, group, losing, listed)
+    surely_lost = v == 0 or caps.doubt >= DOUBT
     # Nobody is beaten by fewer than 2v voters.
     first_eight = max(0, 2 * v - listed.first_k) // LANES
-    if not surely_lost and choice.n_capped == 0:
+    if not surely_lost and caps.n_capped == 0:
         return
     if weigh_votes(v, first_eight, group, losing, listed) < RARE:
         return
-    for x in range(first_eight * LANES, len(listed.added)):
-        listed.added[x] += listed.every[x]
+    n_eights = len(listed.added) // LANES
+    for x in range(first_eight, n_eights):
+        is_short()
+        store(listed.added, x, plus(load(listed.added, x), load(listed.every, x)))
     if surely_lost:
         return
     n_votes = losing.table.shape[1] - 1 - v
     # Rivals that can have v votes may be tied.
-    order = min(choice.n_capped, n_votes // v) // 2 + 1 if losing.share else 1
+    order = min(caps.n_capped, n_votes // v) // 2 + 1 if losing.share else 1
     for q in range(order):
         y = losing.ties.nodes[order, q] if losing.share else 1.0
         scale = losing.ties.weights[order, q] if losing.share else 1.0
-        count_held(v, y, n_votes, first_eight, choice, group, losing, listed)
-        for x in range(first_eight * LANES, len(listed.added)):
-            listed.added[x] -= scale * listed.held[x]
+        count_held(v, y, n_votes, first_eight, caps, group, losing, listed)
+        for x in range(first_eight, n_eights):
+            is_short()
+            held = times(eight_times(-scale), load(listed.held, x))
+            store(listed.added, x, plus(load(listed.added, x), held))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -149,6 +153,7 @@ def add_mixed_losses(s, g, g_own, front, losing, met, work, out):
     if is_small:
         share_out(s, g, group, listed)
     for c in range(len(added)):
+        is_short()
         added[c] = 0.0
     for v in range(least, min(v_open, ending.k_high // 2) + 1):
         limit = min(ending.k_high - v, n_rest)
@@ -162,4 +167,5 @@ def add_mixed_losses(s, g, g_own, front, losing, met, work, out):
             weigh_voters(s, g, k_open, ending.phi, columns, table, work.tied)
         _add_pairs(v, limit, ending, group, n_rivals, losing, work.tied)
     for c in range(len(added)):
+        is_short()
         out[c] += added[c] + (listed.added[columns.ks[c] - listed.first_k] if is_small else 0.0)

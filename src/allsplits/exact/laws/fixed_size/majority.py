@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from allsplits.exact.effort import map_timed_rows
 from allsplits.exact.kernel_types import Quadrature, Rows, Rule
+from allsplits.exact.laws.fixed_size._kernels_listed import MOST_ITEMS
 from allsplits.exact.laws.fixed_size._kernels_losses import (
     Losing,
     new_beaten,
@@ -54,13 +55,15 @@ class VoteTable:
     def rounding(prefixes: Prefixes, n_classes: int) -> float:
         """Bound on the rounding error of a value, relative to wins and losses: sums of positives.
 
-        Tables: 3 roundings a row, numerator and denominator; masses: 4 a step and their sum; each
-        class's factor: k products and sums; then the sums over votes and prefixes. Numbers of
-        votes that are less probable than `RARE` are left out, for each prefix at most k of them.
+        Tables: 3 roundings a row, numerator and denominator, once more where what is lost are all
+        votes less those that are held; masses: 4 a step and their sum; each class's factor: k
+        products and sums; items of a small tie group, taken class by class; then the sums over
+        votes and prefixes. Numbers of votes that are less probable than `RARE` are left out, for
+        each prefix at most k of them.
         """
         depth, k = prefixes.depth, int(prefixes.ks.max())
         factors = min(n_classes, depth)
-        roundings = 12 * depth + (k + 3) * (factors + 2) + 64
+        roundings = 15 * depth + (k + 3) * (factors + 2) + 4 * MOST_ITEMS + 64
         return roundings * UNIT_ROUNDOFF + k * depth * RARE
 
 
