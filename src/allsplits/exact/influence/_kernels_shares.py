@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from allsplits.exact._kernels import binomial_row
 from allsplits.exact.kernel_types import aligned_space
-from allsplits.exact.laws.fixed_size._kernels_majority import RARE
-from allsplits.exact.laws.fixed_size._kernels_rivals import is_free
+from allsplits.exact.laws.fixed_size._kernels_rivals import RARE, is_free
 
 Floats = NDArray[np.float64]
 

@@ -189,12 +189,13 @@ def new_listed(n_classes: int, table: Floats, weights: Floats, ks: Integers) -> 
         lines[:n_rows, 1, :size] = table
         lanes[:, ks - first_k] = weights
     n = np.arange(MOST_ITEMS + 1)
+    shares, chances = (aligned_space(MOST_ITEMS + 1, n_lanes) for _ in range(2))
+    every, held, added = (aligned_space(n_lanes) for _ in range(3))
     return Listed(
         lines.reshape(-1), width, n_rows, Reaching(*np.zeros((4, n_classes), np.int64)),
         Capped(*np.zeros((3, n_classes + 1), np.int64)), np.zeros(MOST_ITEMS + 1),
-        comb(n[:, None], n), most_items, first_k, lanes,
-        *(aligned_space(MOST_ITEMS + 1, n_lanes) for _ in range(2)), np.zeros(MOST_ITEMS + 1),
-        *(aligned_space(n_lanes) for _ in range(3)),
+        comb(n[:, None], n), most_items, first_k, lanes, shares, chances,
+        np.zeros(MOST_ITEMS + 1), every, held, added,
     )  # fmt: skip
 
 

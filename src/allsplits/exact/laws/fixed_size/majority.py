@@ -21,13 +21,8 @@ from allsplits.exact.laws.fixed_size._kernels_losses import (
     right_tied,
     right_untied,
 )
-from allsplits.exact.laws.fixed_size._kernels_majority import (
-    RARE,
-    score_tied,
-    score_untied,
-    work_space,
-)
-from allsplits.exact.laws.fixed_size._kernels_rivals import DOUBT, Votes, Ways
+from allsplits.exact.laws.fixed_size._kernels_majority import score_tied, score_untied, work_space
+from allsplits.exact.laws.fixed_size._kernels_rivals import DOUBT, RARE, Votes, Ways
 from allsplits.exact.laws.fixed_size._kernels_tied_losses import LossWork, new_loss_work
 from allsplits.exact.masses import Prefixes, binomial_table
 from allsplits.exact.question import Options, own_rows
