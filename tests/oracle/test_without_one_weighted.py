@@ -7,6 +7,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import Bernoulli, ClassCounts, FixedSize, evaluate
+from allsplits.model_selection._spreads import without_one
 from oracle import enumerate as oracle
 from oracle.checks import every_distance_tie, every_tie
 from oracle.datasets import dataset
@@ -96,7 +97,7 @@ def test_a_grid_says_how_far_off_it_is(points):
         labels = tuple(data.labels[i] for i in kept)
         expected.append(oracle.classify(distances, labels, law, 3, weigh=weigh).score)
     found = classifier(3, "distance", data, cv=FixedSize(4), max_states=64, vote_tol=0.5)
-    without = found.task.without_one()
+    without = without_one(found.task)
     off = np.abs(without.scores[:, 0] - np.array(expected, dtype=float))
     assert np.all(off <= without.error_bound[0])
 

@@ -27,6 +27,7 @@ from allsplits.model_selection._evaluation import Evaluation, count_in_words
 from allsplits.model_selection._options import check_options
 from allsplits.model_selection._scoring import in_digits
 from allsplits.model_selection._split_rows import SplitRows, only_rows, read_split
+from allsplits.model_selection._spreads import split_beside_runs
 from allsplits.model_selection._task import Given, Task
 from allsplits.splits import ClassCounts, FixedSize, Samples, resolve_cv
 
@@ -274,7 +275,7 @@ def audit_split(
         )
     task.neighbors.expect()
     evaluation = task.evaluate()
-    found, drawn = task.replay(split, n_runs=n_runs, seed=random_state)
+    found, drawn = split_beside_runs(task, split, n_runs=n_runs, seed=random_state)
     return Audit(
         score=found.score,
         evaluation=evaluation,

@@ -25,6 +25,7 @@ from allsplits.model_selection._moves import (
     jackknife_variance,
 )
 from allsplits.model_selection._scoring import ignores_neighbors, in_digits
+from allsplits.model_selection._spreads import split_spread, unbiased_variance, without_one
 from allsplits.model_selection._variance import METHODS
 from allsplits.orders import SearchReport
 from allsplits.splits import Law
@@ -276,20 +277,20 @@ class Evaluation(ManyScores):
 
     @cached_property
     def _smaller_data(self) -> ScoresWithout | None:
-        return None if self.task is None else self.task.without_one()
+        return None if self.task is None else without_one(self.task)
 
     @cached_property
     def moves(self) -> Moves:
         """What each sample, or group, moves the score by."""
         if self.task is None or not self.task.options.exact:
             return self._moves(self._smaller_data)
-        return self._moves(self.task.inexact.without_one())
+        return self._moves(without_one(self.task.inexact))
 
     def paired_moves(self) -> Moves:
         """The same with what samples change in each other's rows, for a comparison."""
         if self.task is None:
             return self.moves
-        return self._moves(self.task.inexact.without_one(keep=True))
+        return self._moves(without_one(self.task.inexact, keep=True))
 
     def _moves(self, without: ScoresWithout | None) -> Moves:
         found = SampleScores.of(
@@ -332,7 +333,7 @@ class Evaluation(ManyScores):
             raise UnsupportedError(
                 "unbiased_variance needs what was evaluated: use the result of evaluate as it came"
             )
-        return self.task.unbiased_variance(n_cuts=n_cuts, seed=random_state)
+        return unbiased_variance(self.task, n_cuts=n_cuts, seed=random_state)
 
     @cached_property
     def split_std(self) -> float:
@@ -397,7 +398,7 @@ class Evaluation(ManyScores):
             raise UnsupportedError(
                 "split_spread needs what was evaluated: use the result of evaluate as it came"
             )
-        return self.task.split_spread(method=method, n_runs=n_runs, seed=seed)
+        return split_spread(self.task, method=method, n_runs=n_runs, seed=seed)
 
     def frame(self, backend: str | None = None) -> DataFrame:
         """One row per sample, as a pandas or polars data frame.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from allsplits.model_selection._spreads import spread_in_passing
+
 if TYPE_CHECKING:
     from allsplits.model_selection._evaluation import Evaluation
 
@@ -17,7 +19,7 @@ def spread_in_words(evaluation: Evaluation) -> str:
         return "How far a single run would be off is not known of votes within a radius."
     if not task.scoring.is_plain:
         return f"How far a single run would be off is not known of {evaluation.scoring}."
-    found = task.spread_in_passing()
+    found = spread_in_passing(task)
     if found is not None:
         return found.in_words(evaluation.scoring, evaluation.law.kind)
     from allsplits.replays.spread import is_alone, leaves_one_out

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,9 @@ from allsplits.exact import (
     BallotWants,
     Column,
     Exclusion,
-    GivenSplit,
     Neighbors,
     Options,
     Question,
-    ScoresWithout,
-    SplitSpread,
     solve,
     solve_together,
     solver_for,
@@ -63,11 +60,6 @@ from allsplits.splits import (
     Samples,
     resolve_cv,
 )
-
-if TYPE_CHECKING:
-    from allsplits.exact.halves import UnbiasedVariance
-    from allsplits.replays.given import SplitScore
-    from allsplits.replays.spread import SpreadAndRuns
 
 
 class Given(NamedTuple):
@@ -336,69 +328,10 @@ class Task:
         """The same, with what every sample contributes."""
         return self.ask([self.column], want_samples=True)
 
-    def without_one(self, *, keep: bool = False) -> ScoresWithout | None:
-        """The score of the estimator's k without each sample (or group) in turn.
-
-        None where law, vote or score have no such pass. With `keep` what these change in each
-        other's rows is kept, for comparisons.
-        """
-        if not self._is_plain:
-            return None
-        question = self.question()
-        # Loaded when it is asked for: a first evaluation does without.
-        from allsplits.exact.leaving_out import scores_without_one
-
-        return scores_without_one(self.neighbors, question, keep=keep)
-
     @property
     def inexact(self) -> Task:
         """The same task without Fractions."""
         return replace(self, options=replace(self.options, exact=False))
-
-    def unbiased_variance(self, *, n_cuts: int, seed: int) -> UnbiasedVariance:
-        """The unbiased variance of the score, where there is one."""
-        self._check_plain("unbiased_variance")
-        question = self.ask([Column(self.n_neighbors, self.law)])
-        # Loaded when it is asked for: a first evaluation does without.
-        from allsplits.exact.halves import unbiased_variance
-
-        return unbiased_variance(self.neighbors, question, n_cuts=n_cuts, seed=seed)
-
-    def split_spread(self, *, method: str, n_runs: int, seed: int) -> SplitSpread:
-        """How much the score of one run differs from the average over all."""
-        self._check_plain("split_spread")
-        question = self.samples_question()
-        # Loaded when it is asked for: a first evaluation does without.
-        from allsplits.replays.spread import split_spread
-
-        return split_spread(self.neighbors, question, method=method, n_runs=n_runs, seed=seed)
-
-    def spread_in_passing(self) -> SplitSpread | None:
-        """The same in a few seconds, for a sentence beside the score; None if it takes longer."""
-        if not self._is_plain:
-            return None
-        question = self.samples_question()
-        from allsplits.replays.spread import spread_in_passing
-
-        return spread_in_passing(self.neighbors, question)
-
-    def runs_in_passing(self, n_runs: int) -> NDArray[np.float64] | None:
-        """Scores of a few drawn runs, for a picture; None if that takes longer."""
-        question = self.samples_question()
-        from allsplits.replays.spread import runs_in_passing
-
-        return runs_in_passing(self.neighbors, question, n_runs)
-
-    def replay(
-        self, split: GivenSplit, *, n_runs: int, seed: int
-    ) -> tuple[SplitScore, SpreadAndRuns]:
-        """The score of one split, and of drawn ones with their spread."""
-        question = self.samples_question()
-        from allsplits.replays.given import score_split
-        from allsplits.replays.spread import spread_and_runs
-
-        found = score_split(self.neighbors, question, split)
-        return found, spread_and_runs(self.neighbors, question, n_runs=n_runs, seed=seed)
 
     def over_neighbors(self, ks: list[int]) -> Curve:
         """Every k, in one pass."""
@@ -493,22 +426,10 @@ class Task:
         return replace(self, settings=replace(self.settings, weights=read))
 
     @property
-    def _is_plain(self) -> bool:
+    def is_plain(self) -> bool:
         """Whether it is counted who is right of a fixed number of voters, all of whom they meet."""
         within = self.settings.radius is not None
         return self.scoring.is_plain and not within and self.exclusion is None
-
-    def _check_plain(self, what: str) -> None:
-        """Raise if the score is one of votes, or the number of voters random."""
-        if self.settings.radius is not None:
-            raise UnsupportedError(f"{what} is not known of votes within a radius")
-        if self.exclusion is not None:
-            raise UnsupportedError(f"{what} is not known where groups are excluded (exclude)")
-        if not self.scoring.is_plain:
-            raise UnsupportedError(
-                f"{what} is known for 'accuracy', 'balanced_accuracy', 'recall@R' and "
-                f"'neg_mean_squared_error'; got the score {self.scoring.name!r}"
-            )
 
     def ask(self, columns: list[Column], *, want_samples: bool = False) -> Question:
         """The question for these columns (k, law)."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from allsplits import __version__
 from allsplits.model_selection import Curve, Evaluation, Interval, compare
+from allsplits.model_selection._spreads import runs_in_passing, spread_in_passing
 from allsplits.plots._style import parameter_in_words
 from allsplits.reports._rows import Rows
 from allsplits.reports._run import Run
@@ -142,10 +143,10 @@ def _interval(scoring: str, interval: Interval) -> dict[str, Any]:
 
 def _spread(evaluation: Evaluation) -> dict[str, Any] | None:
     """How much single runs differ; None where that would take long."""
-    spread = None if evaluation.task is None else evaluation.task.spread_in_passing()
+    spread = None if evaluation.task is None else spread_in_passing(evaluation.task)
     if evaluation.task is None or spread is None:
         return None
-    runs = evaluation.task.runs_in_passing(_DOTS)
+    runs = runs_in_passing(evaluation.task, _DOTS)
     return {
         "runs": [] if runs is None else [round(float(score), 9) for score in runs],
         "std": spread.std,

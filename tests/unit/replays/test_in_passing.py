@@ -6,6 +6,7 @@ from sklearn.model_selection import KFold, LeaveOneGroupOut, LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from allsplits import Bootstrap, Episodes, FixedSize, SplitSpread, evaluate
+from allsplits.model_selection._spreads import spread_in_passing
 from allsplits.replays import spread
 
 
@@ -27,7 +28,7 @@ def data():
 )
 def test_words(data, cv, k, words):
     found = evaluate(KNeighborsClassifier(k), *data, cv=cv)
-    spread = found.task.spread_in_passing()
+    spread = spread_in_passing(found.task)
     text = spread.in_words(found.scoring, found.law.kind)
     assert all(word in text for word in words)
     assert f"± {100 * spread.std:.2g} points" in text
@@ -35,7 +36,7 @@ def test_words(data, cv, k, words):
 
 def test_errors_have_no_points(data):
     found = evaluate(KNeighborsRegressor(2), data[0], data[0][:, 0], cv=FixedSize(20))
-    text = found.task.spread_in_passing().in_words(found.scoring, found.law.kind)
+    text = spread_in_passing(found.task).in_words(found.scoring, found.law.kind)
     assert "points" not in text
     assert "± " in text
 
@@ -48,13 +49,13 @@ def test_nothing_left_to_chance():
 def test_leaving_one_out_has_no_single_run(data):
     groups = np.arange(40) // 4
     for options in ({"cv": LeaveOneOut()}, {"cv": LeaveOneGroupOut(), "groups": groups}):
-        assert evaluate(KNeighborsClassifier(1), *data, **options).task.spread_in_passing() is None
+        assert spread_in_passing(evaluate(KNeighborsClassifier(1), *data, **options).task) is None
 
 
 def test_what_would_take_long_is_left_out(data, monkeypatch):
     found = evaluate(KNeighborsClassifier(3), *data, cv=KFold(4))
     monkeypatch.setattr(spread, "_SECONDS_IN_PASSING", 1e-9)
-    assert found.task.spread_in_passing() is None
+    assert spread_in_passing(found.task) is None
     monkeypatch.undo()
     monkeypatch.setattr(spread, "_MOST_IN_PASSING", 10)
-    assert found.task.spread_in_passing() is None
+    assert spread_in_passing(found.task) is None
