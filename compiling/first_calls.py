@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 import allsplits
 from allsplits._kernel_cache import ship_kernels
 from allsplits._kernel_files import shipped_target
+from allsplits.model_selection._spreads import spread_in_passing
 
 #: Rows, features and classes of samples without ties, and of samples on a grid.
 _UNTIED = ((300, 8, 2), (1100, 16, 7), (4000, 10, 3))
@@ -44,7 +45,7 @@ def samples() -> Iterator[Data]:
 def stratified(X: np.ndarray, y: np.ndarray) -> None:
     """What classifiers get where no cv is named: every class keeps its share."""
     results = [allsplits.evaluate(KNeighborsClassifier(k), X, y) for k in (5, 1)]
-    results[0].task.spread_in_passing()  # the command tells it where that is quick
+    spread_in_passing(results[0].task)  # the command tells it where that is quick
     allsplits.compare(*results)
     allsplits.validation_curve(KNeighborsClassifier(), X, y)
     allsplits.KNeighborsClassifierCV().fit(X, y).predict(X[:10])
