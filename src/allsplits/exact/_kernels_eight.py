@@ -2,7 +2,8 @@
 
 Numba leaves short loops as they are written, one number after the other. A value of this type is a
 vector of LLVM, which is one register or a few on every processor. Products and sums are rounded one
-by one, as those of single numbers are: the bits do not depend on the processor.
+by one, as those of single numbers are, and `plus_times` once, as it says: the bits do not depend on
+the processor.
 
 The n-th eight of an array are its numbers 8n … 8n + 7, whatever its shape; `load_at` and `store_at`
 begin at any number. As everywhere in compiled code, nobody looks whether they are there.
@@ -10,6 +11,7 @@ begin at any number. As everywhere in compiled code, nobody looks whether they a
 
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
 #: Numbers side by side.
@@ -32,7 +34,7 @@ class _EightModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, kind, _VECTOR)
 
 
-def _pointer_at(context, builder, kind, array, place):
+def pointer_at(context, builder, kind, array, place):
     """Where the eight numbers lie that begin at this place of an array."""
     data = context.make_array(kind)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [place]), _VECTOR.as_pointer())
@@ -41,7 +43,7 @@ def _pointer_at(context, builder, kind, array, place):
 def _pointer(context, builder, kind, array, n):
     """Where the n-th eight of an array lie."""
     place = builder.mul(n, ir.Constant(n.type, LANES))
-    return _pointer_at(context, builder, kind, array, place)
+    return pointer_at(context, builder, kind, array, place)
 
 
 def _taken(builder, value, places):
@@ -83,7 +85,7 @@ def load_at(typing_context, array, place):
     """The eight numbers of an array that begin at this place."""
 
     def build(context, builder, signature, arguments):
-        value = builder.load(_pointer_at(context, builder, signature.args[0], *arguments))
+        value = builder.load(pointer_at(context, builder, signature.args[0], *arguments))
         value.align = 8
         return value
 
@@ -95,7 +97,7 @@ def store_at(typing_context, array, place, value):
     """Write the eight numbers of an array that begin at this place."""
 
     def build(context, builder, signature, arguments):
-        place = _pointer_at(context, builder, signature.args[0], *arguments[:2])
+        place = pointer_at(context, builder, signature.args[0], *arguments[:2])
         builder.store(arguments[2], place).align = 8
         return context.get_dummy_value()
 
@@ -117,9 +119,9 @@ def is_short(typing_context):
     return types.none(), build
 
 
-def _spread(builder, number):
+def spread(builder, number):
     """A number, eight times."""
-    nothing = ir.Constant(_VECTOR, ir.Undefined)
+    nothing = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
     first = builder.insert_element(nothing, number, ir.Constant(_PLACES, 0))
     return _taken(builder, first, (0,) * LANES)
 
@@ -130,7 +132,7 @@ def spread_from(typing_context, array, place):
 
     def build(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        return _spread(builder, builder.load(builder.gep(data, [arguments[1]])))
+        return spread(builder, builder.load(builder.gep(data, [arguments[1]])))
 
     return (_EIGHT(array, types.int64), build) if _is_plain(array) else None
 
@@ -140,7 +142,7 @@ def eight_times(typing_context, x):
     """A number, eight times."""
 
     def build(context, builder, signature, arguments):
-        return _spread(builder, arguments[0])
+        return spread(builder, arguments[0])
 
     return _EIGHT(types.float64), build
 
@@ -163,6 +165,23 @@ def plus(typing_context, a, b):
         return builder.fadd(*arguments)
 
     return _EIGHT(_EIGHT, _EIGHT), build
+
+
+def fused(builder, total, a, b):
+    """The total plus a times b, of vectors of eight, rounded once."""
+    kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+    function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64")
+    return builder.call(function, [a, b, total])
+
+
+@intrinsic
+def plus_times(typing_context, total, a, b):
+    """Each of the total plus a times b, rounded once."""
+
+    def build(context, builder, signature, arguments):
+        return fused(builder, *arguments)
+
+    return _EIGHT(_EIGHT, _EIGHT, _EIGHT), build
 
 
 @intrinsic

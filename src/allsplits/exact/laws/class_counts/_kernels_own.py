@@ -18,9 +18,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from allsplits.exact._kernels_vectors import CHUNK
 from allsplits.exact.laws.class_counts._kernels_rows import is_pure, set_certain
 from allsplits.exact.laws.class_counts._kernels_spans import (
+    CHUNK,
     SPARE,
     Lanes,
     Side,
@@ -122,17 +122,18 @@ def _own_row(n, side, draws):
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _multiply_rivals(n_rivals, side, draws, rows, work):
     """The chances of each number of votes of all rivals, in a spare line; returns where."""
-    spans, source, target = work.spans, spare_at(4, work.spans), spare_at(3, work.spans)
+    spans, source, target = work.spans, spare_at(4, work.spans), spare_at(5, work.spans)
     for b in range(spans.width):
         spans.space[source + b] = 0.0
     spans.space[source] = 1.0
     n_missing = np.int64(0)
     for i in range(n_rivals):
         d = work.present[i]
-        n_missing = note_missing(n_missing, 0, d, work.counts[d], side, draws, spans)
-    lane, spare, step = lane_of(0, spans), spare_lines(spans), draws.drawn.shape[1]
-    places, missing = (target, source, spare[0]), spans.missing[0]
-    multiply_missing(spans.space, places, lane, missing, n_missing, rows, step, spare)
+        n_missing = note_missing(n_missing, 1, d, work.counts[d], side, draws, spans)
+    # The first line is one of zeros.
+    spare, step, numbers = spare_lines(spans), draws.drawn.shape[1], (np.int64(0), n_missing)
+    places, lane = (target, spare[0], source), lane_of(0, spans)
+    multiply_missing(spans.space, places, spare, lane, spans.missing, numbers, rows, step)
     return target
 
 
@@ -263,20 +264,20 @@ def _run_on(row, n_own, votes, side, draws, rows, run):
 def _add_block(n_rivals, k_low, side, draws, rows, work):
     """Multiply the only span by the rivals that are missing, and add it up."""
     spans, sums, n_missing = work.spans, work.sums, np.int64(0)
-    step, spare, missing = draws.drawn.shape[1], spare_lines(spans), spans.missing[0]
+    spare, step = spare_lines(spans), draws.drawn.shape[1]
     for i in range(spans.sizes[0]):
         spans.marks[spans.members[0, i]] = 1
     for i in range(n_rivals):
         d = work.present[i]
         if spans.marks[d] == 0:
-            n_missing = note_missing(n_missing, 0, d, work.counts[d], side, draws, spans)
+            n_missing = note_missing(n_missing, 1, d, work.counts[d], side, draws, spans)
     for i in range(spans.sizes[0]):
         spans.marks[spans.members[0, i]] = 0
+    numbers = (np.int64(0), n_missing)
     for line in range(spans.live[0]):
-        lane, target = lane_of(line, spans), spare_at(3, spans)
-        places = (target, line_at(0, line, spans), spare[0])
-        multiply_missing(spans.space, places, lane, missing, n_missing, rows, step, spare)
-        v, weight = lane[0], 1.0
+        target, v, weight = spare_at(4, spans), spans.lanes.votes[line], 1.0
+        places, lane = (target, spare[0], line_at(0, line, spans)), lane_of(line, spans)
+        multiply_missing(spans.space, places, spare, lane, spans.missing, numbers, rows, step)
         if line > 0:
             weight = spans.lanes.weights[line] if work.by_wins else -spans.lanes.weights[line]
         for k in range(max(k_low, v), len(sums)):

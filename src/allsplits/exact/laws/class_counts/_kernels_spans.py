@@ -23,13 +23,26 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from allsplits.exact._kernels_vectors import (
-    CHUNK,
-    capped_sum,
-    sum_four,
-    sum_one,
-    sum_three,
-    sum_two,
+from allsplits.exact._kernels_eight import (
+    LANES,
+    eight_times,
+    is_short,
+    load_at,
+    plus,
+    plus_times,
+    store_at,
+    times,
+)
+from allsplits.exact._kernels_lines import (
+    cut_at,
+    four_eights,
+    load_like,
+    one_eight,
+    plus_scaled,
+    store_line,
+    three_eights,
+    times_row,
+    two_eights,
 )
 
 Floats = NDArray[np.float64]
@@ -37,6 +50,8 @@ Integers = NDArray[np.int64]
 
 #: Lines besides those of spans: zeros, three for products, the row of a class and its next one's.
 SPARE = 6
+#: Numbers that are multiplied side by side.
+CHUNK = LANES
 
 
 class Lanes(NamedTuple):
@@ -122,27 +137,38 @@ def chunks_of(line, spans):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _times(space, places, n_chunks, rows, factor):
-    """space[target:] = space[base:] + a factor times space[source:]; see `shifted_sum`."""
-    target, source, base = places
-    while n_chunks > 4:
-        sum_four(space, (target, source, base), rows, factor)
-        target, source, base = target + 4 * CHUNK, source + 4 * CHUNK, base + 4 * CHUNK
-        n_chunks -= 4
-    if n_chunks == 1:
-        sum_one(space, (target, source, base), rows, factor)
-    elif n_chunks == 2:
-        sum_two(space, (target, source, base), rows, factor)
-    elif n_chunks == 3:
-        sum_three(space, (target, source, base), rows, factor)
-    else:
-        sum_four(space, (target, source, base), rows, factor)
+def _plus_times_row(total, space, source, rows, factor):
+    """A line plus the one that begins at `source` times a row.
+
+    The `factor` has where the row begins, its step, the number of terms, and how often the last
+    one counts.
+    """
+    first, step, n_terms, last = factor
+    for t in range(n_terms - 1):
+        term = eight_times(rows[first + t * step])
+        total = plus_scaled(total, load_like(total, space, source - t), term)
+    term = eight_times(rows[first + (n_terms - 1) * step] * last)
+    return plus_scaled(total, load_like(total, space, source - n_terms + 1), term)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
-def times(space, places, n_chunks, rows, factor):
-    """The same, compiled once for all who call it."""
-    _times(space, places, n_chunks, rows, factor)
+def _times_wide(space, places, n_chunks, rows, factor):
+    """space[target:] = space[base:] + space[source:] times a row, for lines of any length."""
+    target, source, base = places
+    while n_chunks >= 4:
+        line = _plus_times_row(four_eights(space, base), space, source, rows, factor)
+        store_line(space, target, line)
+        target, source, base = target + 4 * CHUNK, source + 4 * CHUNK, base + 4 * CHUNK
+        n_chunks -= 4
+    if n_chunks == 1:
+        line = _plus_times_row(one_eight(space, base), space, source, rows, factor)
+        store_line(space, target, line)
+    elif n_chunks == 2:
+        line = _plus_times_row(two_eights(space, base), space, source, rows, factor)
+        store_line(space, target, line)
+    elif n_chunks == 3:
+        line = _plus_times_row(three_eights(space, base), space, source, rows, factor)
+        store_line(space, target, line)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
@@ -166,28 +192,78 @@ def note_missing(number, which, d, n, side, draws, spans):
     return number + (most > 0)
 
 
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def multiply_missing(space, places, lane, missing, n_missing, rows, step, spare):
-    """space[target:] = space[base:] + the product of space[source:] and the missing classes.
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+def _capped(i, votes, node, missing):
+    """How many terms the row of a missing class has, and how often the last one counts."""
+    top, y = missing[i, 1], node if node >= 0.0 else float(missing[i, 2])
+    if votes > 0:
+        top = min(votes, top)
+    return top + 1, y if votes > 0 and top == votes else 1.0
 
-    The `lane` has own votes (0: no caps), what a tie is worth (-1: nothing if the own class comes
-    later) and the number of chunks; `spare` are a line of zeros, and two for products.
-    """
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _times_missing(line, votes, node, missing, n_missing, rows, step):
+    """The line times the classes that are missing in it."""
+    for i in range(n_missing):
+        n_terms, last = _capped(i, votes, node, missing)
+        line = times_row(line, rows, missing[i, 0], step, n_terms, last)
+    return line
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _both(first, second, lane, missing, numbers, rows, step):
+    """Two lines, each times the classes that are missing in it, added up."""
+    votes, node, _ = lane
+    first = _times_missing(first, votes, node, missing[0], numbers[0], rows, step)
+    second = _times_missing(second, votes, node, missing[1], numbers[1], rows, step)
+    return plus_scaled(first, second, eight_times(1.0))
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+def _multiply_wide(space, places, spare, lane, missing, n_missing, rows, step):
+    """space[target:] = space[base:] + space[source:] times the missing classes, for long lines."""
     target, source, base = places
     votes, node, n_chunks = lane
+    zeros, stride = spare
     for i in range(n_missing):
-        top, y = missing[i, 1], node if node >= 0.0 else float(missing[i, 2])
-        if votes > 0:
-            top = min(votes if y > 0.0 else votes - 1, top)
-        factor = (missing[i, 0], step, top + 1, y if votes > 0 and top == votes else 1.0)
+        n_terms, last = _capped(i, votes, node, missing)
         is_last = i == n_missing - 1
-        product = target if is_last else spare[1 + i % 2]
-        _times(space, (product, source, base if is_last else spare[0]), n_chunks, rows, factor)
+        product = target if is_last else zeros + (1 + i % 2) * stride
+        factor = (missing[i, 0], step, n_terms, last)
+        _times_wide(space, (product, source, base if is_last else zeros), n_chunks, rows, factor)
         source = product
     if n_missing == 0:
-        # The first entry of all tables is 1: none of no items is drawn.
-        factor = (np.int64(0), step, np.int64(1), 1.0)
-        _times(space, (target, source, base), n_chunks, rows, factor)
+        for x in range(0, n_chunks * CHUNK, CHUNK):
+            total = plus(load_at(space, base + x), load_at(space, source + x))
+            store_at(space, target + x, total)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def multiply_missing(space, places, spare, lane, missing, numbers, rows, step):
+    """space[target:] = two lines, each times the classes that are missing in it, added up.
+
+    The `places` are target, first and second, `spare` is where spare lines begin, and how far they
+    are apart. The `lane` has own votes (0: no caps), what a tie is worth (-1: nothing if the own
+    class comes later) and the number of chunks; so many `numbers` of classes are missing.
+    """
+    target, a, b = places
+    if lane[2] == 1:
+        first, second = one_eight(space, a), one_eight(space, b)
+        store_line(space, target, _both(first, second, lane, missing, numbers, rows, step))
+    elif lane[2] == 2:
+        first, second = two_eights(space, a), two_eights(space, b)
+        store_line(space, target, _both(first, second, lane, missing, numbers, rows, step))
+    elif lane[2] == 3:
+        first, second = three_eights(space, a), three_eights(space, b)
+        store_line(space, target, _both(first, second, lane, missing, numbers, rows, step))
+    else:
+        base = a
+        if numbers[0] > 0:
+            base = spare[0] + 3 * spare[1]
+            part = (base, a, spare[0])
+            _multiply_wide(space, part, spare, lane, missing[0], numbers[0], rows, step)
+        part = (target, b, base)
+        _multiply_wide(space, part, spare, lane, missing[1], numbers[1], rows, step)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
@@ -199,8 +275,8 @@ def lane_of(line, spans):
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def spare_lines(spans):
-    """Zeros, and two lines for products."""
-    return spare_at(0, spans), spare_at(1, spans), spare_at(2, spans)
+    """Where spare lines begin (the first is one of zeros), and how far they are apart."""
+    return spare_at(0, spans), 2 * spans.width
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
@@ -244,42 +320,90 @@ def _degree(span, which, n_missing, spans):
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def join(a, b, v_high, side, draws, rows, spans):
     """Span a takes up span b, which follows it; line 0 has up to v_high own votes."""
-    missing_in_a, missing_in_b = _join_members(a, b, side, draws, spans)
-    step, spare = draws.drawn.shape[1], spare_lines(spans)
-    space, in_a, in_b = spans.space, spans.missing[0], spans.missing[1]
-    degree = max(_degree(a, 0, missing_in_a, spans), _degree(b, 1, missing_in_b, spans))
+    numbers, step = _join_members(a, b, side, draws, spans), draws.drawn.shape[1]
+    degree = max(_degree(a, 0, numbers[0], spans), _degree(b, 1, numbers[1], spans))
+    space, spare = spans.space, spare_lines(spans)
     for line in range(spans.live[b]):
         place, other = line_at(a, line, spans), line_at(b, line, spans)
         votes, node, n_chunks = lane_of(line, spans)
-        base = spare[0]
+        # What lies above the degree is zero since the line was a leaf's.
+        n_chunks = min(n_chunks, (degree + (v_high if line == 0 else 0)) // CHUNK + 1)
         if line < spans.live[a]:
-            # What lies above the degree is zero since the line was a leaf's.
-            n_chunks = min(n_chunks, (degree + (v_high if line == 0 else 0)) // CHUNK + 1)
-            base = place
-            if missing_in_a > 0:
-                base = spare_at(3, spans)
-                places, lane = (base, place, spare[0]), (votes, node, n_chunks)
-                multiply_missing(space, places, lane, in_a, missing_in_a, rows, step, spare)
-        places, lane = (place, other, base), (votes, node, n_chunks)
-        multiply_missing(space, places, lane, in_b, missing_in_b, rows, step, spare)
+            places, both = (place, place, other), numbers
+        else:
+            n_chunks = chunks_of(line, spans)
+            places, both = (place, spare[0], other), (np.int64(0), numbers[1])
+        lane = (votes, node, n_chunks)
+        multiply_missing(space, places, spare, lane, spans.missing, both, rows, step)
     spans.live[a], spans.degrees[a] = spans.live[b], degree
     spans.heights[a] += 1
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _copy_rows(d, n, side, draws, rows, spans):
-    """The row of a class, and the same if its next item is drawn, into spare lines."""
+    """The row of a class, and the same if its next item is drawn, into spare lines.
+
+    Returns the most votes that are in it.
+    """
     step, width, t = draws.drawn.shape[1], spans.width, draws.table_of[side.kind, d]
-    row, next_row = spare_at(4, spans), spare_at(5, spans)
+    row, next_row, space = spare_at(4, spans), spare_at(5, spans), spans.space
     first, most = row_of(d, n, side, draws, len(spans.run) - 1)
     scale = 1.0 / max(draws.pools[t] - n, 1)
+    for b in range(0, width, CHUNK):
+        store_at(space, row + b, eight_times(0.0))
+        store_at(space, next_row + b, eight_times(0.0))
+    if step == 1:
+        remaining, scales = t * draws.remaining.shape[1], eight_times(scale)
+        for b in range(0, most + 1, CHUNK):
+            is_short()
+            chances = cut_at(load_at(rows, first + b), most - b, eight_times(1.0))
+            store_at(space, row + b, chances)
+            ends = times(times(chances, load_at(draws.remaining, remaining + b)), scales)
+            store_at(space, next_row + b, ends)
+        return most
     for b in range(most + 1):
         chance = rows[first + b * step]
-        spans.space[row + b] = chance
-        spans.space[next_row + b] = chance * draws.remaining[t, b * step + side.component] * scale
-    for b in range(most + 1, width):
-        spans.space[row + b] = 0.0
-        spans.space[next_row + b] = 0.0
+        space[row + b] = chance
+        space[next_row + b] = chance * draws.remaining[t, b * step + side.component] * scale
+    return most
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
+def _own_times(line, next_line, v_low, n_terms, own_row, rows, step, run):
+    """The line times the votes of a run, and the next one times those of the own class."""
+    total = times_row(line, run, v_low, 1, n_terms, 1.0)
+    if own_row >= 0:
+        votes = times_row(next_line, rows, own_row + v_low * step, step, n_terms, 1.0)
+        total = plus_scaled(total, votes, eight_times(1.0))
+    return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
+def _set_own(space, places, n_chunks, own, rows, step, run):
+    """Line 0 of a leaf: own votes from v_low on, and any of the item's class.
+
+    The `places` are the target, the rows of the item's class and of its next item, and zeros; `own`
+    are v_low, the number of terms, and where the row of the own class begins.
+    """
+    target, row, next_row, zeros = places
+    v_low, n_terms, own_row = own
+    if n_terms <= 0:
+        for x in range(0, n_chunks * CHUNK, CHUNK):
+            store_at(space, target + x, eight_times(0.0))
+    elif n_chunks == 1:
+        line, next_line = one_eight(space, row), one_eight(space, next_row)
+        store_line(space, target, _own_times(line, next_line, *own, rows, step, run))
+    elif n_chunks == 2:
+        line, next_line = two_eights(space, row), two_eights(space, next_row)
+        store_line(space, target, _own_times(line, next_line, *own, rows, step, run))
+    elif n_chunks == 3:
+        line, next_line = three_eights(space, row), three_eights(space, next_row)
+        store_line(space, target, _own_times(line, next_line, *own, rows, step, run))
+    else:
+        _times_wide(space, (target, row, zeros), n_chunks, run, (v_low, 1, n_terms, 1.0))
+        if own_row >= 0:
+            factor = (own_row + v_low * step, step, n_terms, 1.0)
+            _times_wide(space, (target, next_row, target), n_chunks, rows, factor)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -293,20 +417,12 @@ def set_leaf(node, item, reach, lines, side, draws, rows, spans):
     d, n, n_own, own_row = item
     v_low, v_high = reach
     beaten, n_lines = lines
-    space, lanes, run, zeros = spans.space, spans.lanes, spans.run, spare_at(0, spans)
+    space, lanes, run = spans.space, spans.lanes, spans.run
     row, next_row, step = spare_at(4, spans), spare_at(5, spans), draws.drawn.shape[1]
-    _copy_rows(d, n, side, draws, rows, spans)
+    most = _copy_rows(d, n, side, draws, rows, spans)
     target, n_terms = line_at(node, 0, spans), v_high - v_low + 1
-    if n_terms > 0:
-        n_chunks = chunks_of(0, spans)
-        factor = (v_low, 1, n_terms, 1.0)
-        times(space, (target, row - v_low, zeros), n_chunks, run, factor)
-        if own_row >= 0:
-            factor = (own_row + v_low * step, step, n_terms, 1.0)
-            times(space, (target, next_row - v_low, target), n_chunks, rows, factor)
-    else:
-        for power in range(spans.width):
-            space[target + power] = 0.0
+    places = (target, row - v_low, next_row - v_low, spare_at(0, spans))
+    _set_own(space, places, chunks_of(0, spans), (v_low, n_terms, own_row), rows, step, run)
     n_live = np.int64(1)
     while n_live < n_lines and lanes.votes[n_live] <= min(n_own, beaten):
         n_live += 1
@@ -317,9 +433,14 @@ def set_leaf(node, item, reach, lines, side, draws, rows, spans):
             y = 1.0 if d > side.own else 0.0
         scales = (run[v], rows[own_row + v * step] if own_row >= 0 else 0.0)
         for power in range(0, chunks_of(line, spans) * CHUNK, CHUNK):
-            places = (target + power, row + power, next_row + power, power)
-            capped_sum(space, places, scales, v, y)
+            is_short()
+            numbers = eight_times(0.0)
+            if power <= min(v, most):
+                left = times(eight_times(scales[0]), load_at(space, row + power))
+                right = plus_times(left, eight_times(scales[1]), load_at(space, next_row + power))
+                numbers = cut_at(right, v - power, eight_times(y))
+            store_at(space, target + power, numbers)
     spans.sizes[node], spans.heights[node], spans.live[node] = 1, 0, n_live
-    spans.degrees[node] = row_of(d, n, side, draws, len(run) - 1)[1]
+    spans.degrees[node] = most
     spans.members[node, 0], spans.before[node, 0] = d, n
     spans.after[node, 0] = n + (own_row >= 0)
