@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from allsplits.exact._kernels_eight import LANES, load_at, store_at
+from allsplits.exact._kernels_eight import LANES, eight_times, load_at, store_at
 from allsplits.exact._kernels_lines import (
     cut_at,
     one_eight,
@@ -32,7 +32,7 @@ def product_of_three(space, rows, first, step, n_terms, last):
 
 @njit(cache=False)
 def cut_in_place(space, cap, y):
-    store_at(space, 0, cut_at(load_at(space, 0), cap, y))
+    store_at(space, 0, cut_at(load_at(space, 0), cap, eight_times(y)))
 
 
 PRODUCTS = {1: product_of_one, 2: product_of_two, 3: product_of_three}
