@@ -53,7 +53,9 @@ def _taken(builder, value, places):
 
 
 def _is_plain(array):
-    return isinstance(array, types.Array) and array.layout == "C" and array.dtype == types.float64
+    """Whether it is an array of numbers of eight bytes; integers can be copied."""
+    numbers = (types.float64, types.int64)
+    return isinstance(array, types.Array) and array.layout == "C" and array.dtype in numbers
 
 
 @intrinsic

@@ -66,6 +66,18 @@ def moved_up(typing_context, line):
 
 
 @intrinsic
+def moved_eight(typing_context, line):
+    """The line eight places further: zeros come in, and the last eight is lost."""
+
+    def build(context, builder, signature, arguments):
+        parts = _parts(builder, signature, arguments, 0)
+        moved = [ir.Constant(parts[0].type, [0.0] * LANES), *parts[:-1]]
+        return context.make_tuple(builder, signature.return_type, moved)
+
+    return line(line), build
+
+
+@intrinsic
 def load_like(typing_context, line, space, place):
     """A line as long as this one, of the numbers that begin at this place."""
 
@@ -158,3 +170,15 @@ def times_row(line, rows, first, step, n_terms, last):
         factor = eight_times(rows[first + (n_terms - 1) * step] * last)
         total = plus_scaled(total, moved_up(moved), factor)
     return total
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+def eight_eights(space, place):
+    """Eight of them."""
+    return four_eights(space, place) + four_eights(space, place + 4 * LANES)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+def sixteen_eights(space, place):
+    """Sixteen of them."""
+    return eight_eights(space, place) + eight_eights(space, place + 8 * LANES)

@@ -18,15 +18,30 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from allsplits.exact._kernels_eight import LANES
+from allsplits.exact.kernel_types import aligned_space
+from allsplits.exact.laws.class_counts._kernels_capped import (
+    BEFORE,
+    LINE,
+    finish_lanes,
+    new_lanes,
+)
+from allsplits.exact.laws.class_counts._kernels_members import (
+    MOST,
+    add_member,
+    forget_members,
+    new_members,
+)
 from allsplits.exact.laws.class_counts._kernels_rows import is_pure, set_certain
 from allsplits.exact.laws.class_counts._kernels_spans import (
     CHUNK,
+    NOBODY,
     SPARE,
-    Lanes,
     Side,
     Spans,
+    capped_at,
+    complete_group,
     join,
-    lane_of,
     line_at,
     multiply_missing,
     note_missing,
@@ -40,7 +55,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 #: Items of rivals that are joined before the other classes are multiplied in.
-LEAVES = 64
+LEAVES = MOST
 
 
 class OwnWork(NamedTuple):
@@ -79,7 +94,7 @@ class Front(NamedTuple):
 
 
 class Window(NamedTuple):
-    """Own votes of line 0, from and to, own votes of the other lines, and the smallest k."""
+    """Own votes of lines of all votes, from and to, those of the lanes, and the smallest k."""
 
     low: int
     high: int
@@ -91,21 +106,19 @@ class Window(NamedTuple):
 def own_work(n_classes: int, k_most: int, share: bool, by_wins: bool) -> OwnWork:
     """Space for votes of up to k_most voters."""
     width, size = -(-(k_most + 1) // CHUNK) * CHUNK, k_most + 1
-    n_lines = 1 + k_most // 2
+    n_lanes = k_most // 2
     if share:
-        n_lines = 1 + sum(((k_most - v) // v) // 2 + 1 for v in range(1, k_most // 2 + 1))
-    n_spans = LEAVES.bit_length() + 1
-    space = np.zeros(2 * (n_spans * n_lines + SPARE) * width + CHUNK)
-    first = -space.ctypes.data % 64 // 8
-    lanes = Lanes(np.zeros(n_lines, np.int64), np.full(n_lines, -1.0), np.ones(n_lines))
-    # The last leaf may be a run of the own class.
-    n_members = min(n_classes, LEAVES + 1)
-    sizes, heights, degrees, live = (np.zeros(n_spans, np.int64) for _ in range(4))
-    members, before, after = (np.zeros((n_spans, n_members), np.int64) for _ in range(3))
-    marks, missing = np.zeros(n_classes, np.int64), np.zeros((2, n_classes, 3), np.int64)
+        n_lanes = sum(((k_most - v) // v) // 2 + 1 for v in range(1, k_most // 2 + 1))
+    n_spans, lanes = LEAVES.bit_length() + 1, new_lanes(n_lanes, k_most // 2)
+    n_groups = len(lanes.tops)
+    space = aligned_space(2 * (n_spans + SPARE) * width + CHUNK)
+    capped = aligned_space(n_spans * n_groups * (max(size, LINE) + BEFORE) * LANES)
+    space[:], capped[:] = 0.0, 0.0
+    heights, degrees, live, sets, ones, others = np.zeros((6, n_spans), np.int64)
+    reach, before = np.zeros((n_spans, n_groups), np.int64), np.zeros((n_spans, MOST), np.int64)
     spans = Spans(
-        space[first:], width, sizes, heights, degrees, live, members, before, after, marks,
-        missing, lanes, np.zeros(size),
+        space, width, capped, heights, degrees, live, reach, sets, ones, others, before,
+        new_members(n_classes), lanes, np.zeros(size),
     )  # fmt: skip
     counts, met, present = (np.zeros(n_classes, np.int64) for _ in range(3))
     tails, own_tails, sums = (np.zeros(size) for _ in range(3))
@@ -123,17 +136,18 @@ def _own_row(n, side, draws):
 def _multiply_rivals(n_rivals, side, draws, rows, work):
     """The chances of each number of votes of all rivals, in a spare line; returns where."""
     spans, source, target = work.spans, spare_at(4, work.spans), spare_at(5, work.spans)
+    missing = spans.members.missing
     for b in range(spans.width):
         spans.space[source + b] = 0.0
     spans.space[source] = 1.0
-    n_missing = np.int64(0)
+    n_missing = NOBODY
     for i in range(n_rivals):
         d = work.present[i]
-        n_missing = note_missing(n_missing, 1, d, work.counts[d], side, draws, spans)
+        n_missing = note_missing(n_missing, d, work.counts[d], side, draws, spans)
     # The first line is one of zeros.
-    spare, step, numbers = spare_lines(spans), draws.drawn.shape[1], (np.int64(0), n_missing)
-    places, lane = (target, spare[0], source), lane_of(0, spans)
-    multiply_missing(spans.space, places, spare, lane, spans.missing, numbers, rows, step)
+    spare, step, numbers = spare_lines(spans), draws.drawn.shape[1], (NOBODY, n_missing)
+    places, n_chunks = (target, spare[0], source), spans.width // CHUNK
+    multiply_missing(spans.space, places, spare, n_chunks, missing, numbers, rows, step)
     return target
 
 
@@ -203,8 +217,8 @@ def _find_window(front, end, k_low, side, vote, draws, rows, work):
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _set_lanes(window, n_rivals, side, vote, draws, work):
-    """A line for each number of own votes, and each node of shared ties; returns how many."""
-    lanes, n_lines = work.spans.lanes, np.int64(1)
+    """A lane for each number of own votes, and node of shared ties; returns how many groups."""
+    lanes, n_lanes = work.spans.lanes, np.int64(0)
     for v in range(window.first, window.last + 1):
         order = np.int64(1)
         if vote.rule.share:
@@ -215,12 +229,12 @@ def _set_lanes(window, n_rivals, side, vote, draws, work):
                 n_able += min(work.met[d], drawn) >= v
             order = min(n_able, (vote.k_most - v) // v) // 2 + 1
         for q in range(order):
-            lanes.votes[n_lines] = v
+            lanes.votes[n_lanes], lanes.weights[n_lanes] = v, 1.0
             if vote.rule.share:
-                lanes.nodes[n_lines] = vote.quadrature.nodes[order, q]
-                lanes.weights[n_lines] = vote.quadrature.weights[order, q]
-            n_lines += 1
-    return n_lines
+                lanes.nodes[n_lanes] = vote.quadrature.nodes[order, q]
+                lanes.weights[n_lanes] = vote.quadrature.weights[order, q]
+            n_lanes += 1
+    return finish_lanes(n_lanes, vote.rule.share, lanes)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
@@ -263,25 +277,28 @@ def _run_on(row, n_own, votes, side, draws, rows, run):
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
 def _add_block(n_rivals, k_low, side, draws, rows, work):
     """Multiply the only span by the rivals that are missing, and add it up."""
-    spans, sums, n_missing = work.spans, work.sums, np.int64(0)
+    spans, sums, n_missing = work.spans, work.sums, NOBODY
+    missing = spans.members.missing
     spare, step = spare_lines(spans), draws.drawn.shape[1]
-    for i in range(spans.sizes[0]):
-        spans.marks[spans.members[0, i]] = 1
     for i in range(n_rivals):
         d = work.present[i]
-        if spans.marks[d] == 0:
-            n_missing = note_missing(n_missing, 1, d, work.counts[d], side, draws, spans)
-    for i in range(spans.sizes[0]):
-        spans.marks[spans.members[0, i]] = 0
-    numbers = (np.int64(0), n_missing)
-    for line in range(spans.live[0]):
-        target, v, weight = spare_at(4, spans), spans.lanes.votes[line], 1.0
-        places, lane = (target, spare[0], line_at(0, line, spans)), lane_of(line, spans)
-        multiply_missing(spans.space, places, spare, lane, spans.missing, numbers, rows, step)
-        if line > 0:
-            weight = spans.lanes.weights[line] if work.by_wins else -spans.lanes.weights[line]
-        for k in range(max(k_low, v), len(sums)):
-            sums[k] += weight * spans.space[target + k - v]
+        if spans.members.numbers[d] == 0:
+            n_missing = note_missing(n_missing, d, work.counts[d], side, draws, spans)
+    forget_members(spans.members)
+    numbers, target = (NOBODY, n_missing), spare_at(4, spans)
+    places, n_chunks = (target, spare[0], line_at(0, spans)), spans.width // CHUNK
+    multiply_missing(spans.space, places, spare, n_chunks, missing, numbers, rows, step)
+    for k in range(k_low, len(sums)):
+        sums[k] += spans.space[target + k]
+    sign = 1.0 if work.by_wins else -1.0
+    for g in range(spans.live[0]):
+        complete_group(0, g, 1, n_missing, rows, step, spans)
+        start, degree = capped_at(0, g, spans), spans.reach[0, g]
+        for lane in range(LANES):
+            v = spans.lanes.votes[g * LANES + lane]
+            weight, place = sign * spans.lanes.weights[g * LANES + lane], start * LANES + lane
+            for k in range(max(k_low, v), min(len(sums), v + degree + 1) if v > 0 else 0):
+                sums[k] += weight * spans.capped[place + (k - v) * LANES]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
@@ -300,11 +317,24 @@ def _most_beaten(n_rivals, side, vote, work):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+def _add_member(d, side, draws, work):
+    """A rival is in the block."""
+    first, _ = row_of(d, np.int64(0), side, draws, np.int64(0))
+    drawn = min(draws.drawn[draws.table_of[side.kind, d], side.component], len(work.sums) - 1)
+    add_member(d, work.counts[d], first, drawn, side.own, work.spans.members)
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def _score_block(labels, front, end, window, side, vote, tables, work):
     """Add up the votes that end from `front` to `end`; moves the counts past them."""
     draws, rows = tables
     spans, n_own, n_spans, position = work.spans, front.n_own, np.int64(0), front.position
-    n_lines = _set_lanes(window, end.n_rivals, side, vote, draws, work)
+    for x in range(position, end.position):
+        if labels[x] != side.own:
+            _add_member(np.int64(labels[x]), side, draws, work)
+    # At the end of the row a run of the own class may be left; any rival is good for it.
+    _add_member(end.last, side, draws, work)
+    n_groups = _set_lanes(window, end.n_rivals, side, vote, draws, work)
     votes = max(window.high, window.last)
     # Where losses are added up, votes that nobody beats yet are left out, of all as of those won.
     beaten = votes if work.by_wins else _most_beaten(front.n_rivals, side, vote, work)
@@ -316,10 +346,9 @@ def _score_block(labels, front, end, window, side, vote, tables, work):
                 _run_on(own_row, n_own, votes, side, draws, rows, spans.run)
                 own_row, n_own = np.int64(-1), n_own + 1
             position += 1
-        # At the end of the row a run may be left; any class is good for it.
         d = end.last if own_row < 0 else np.int64(labels[position - 1])
         item, reach = (d, work.counts[d], n_own, own_row), (window.low, min(window.high, beaten))
-        set_leaf(n_spans, item, reach, (beaten, n_lines), side, draws, rows, spans)
+        set_leaf(n_spans, item, reach, (beaten, n_groups), side, draws, rows, spans)
         n_spans, work.counts[d] = n_spans + 1, work.counts[d] + (own_row >= 0)
         beaten = max(beaten, _beaten_by(d, side, vote, work))
         for v in range(votes + 1):

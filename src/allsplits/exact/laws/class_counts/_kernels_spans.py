@@ -5,16 +5,17 @@ votes v the vote ends at x, and nobody beats v votes, with the chance
 
     o_v(x) · Π_d F_d(z),
 
-where F_d holds the chances of up to v votes of the rival d before x (those of v of them count y
-times, which is what a tie is worth) and the row of the item's class is that of the next one drawn.
-From one rank to the next a single class changes. So a span keeps a sum of products of the classes
-that have items in it, its members, and no others: of two spans side by side each is multiplied by
-the members that only the other has, which do not change there, and then they are added up. A rank
-takes about log2(C) products of C classes in this way, instead of C.
+where F_d holds the chances of up to v votes of the rival d before x (`_kernels_capped`), and the
+row of the item's class is that of the next one drawn. From one rank to the next a single class
+changes. So a span keeps a sum of products of the classes that have items in it, its members, and no
+others: of two spans side by side each is multiplied by the members that only the other has, which
+do not change there, and then they are added up. A rank takes about log2(C) products of C classes in
+this way, instead of C.
 
-A span has a line for each number of own votes (and node y of shared ties), and line 0, in which no
-class is capped. Items of the own class between two rivals change none of the products: what they
-give is kept in `run`, and counts at the next rival.
+A span has groups of lanes, one for each number of own votes (and node y of shared ties), and a line
+in which no class is capped: of all votes, with the powers of the own ones. Items of the own class
+between two rivals change none of the products: what they give is kept in `run`, and counts at the
+next rival.
 """
 
 from typing import NamedTuple
@@ -29,7 +30,6 @@ from allsplits.exact._kernels_eight import (
     is_short,
     load_at,
     plus,
-    plus_times,
     store_at,
     times,
 )
@@ -44,6 +44,22 @@ from allsplits.exact._kernels_lines import (
     times_row,
     two_eights,
 )
+from allsplits.exact.laws.class_counts._kernels_capped import (
+    BEFORE,
+    LINE,
+    Lanes,
+    copy_group,
+    join_groups,
+    set_group,
+    times_missing,
+)
+from allsplits.exact.laws.class_counts._kernels_members import (
+    MOST,
+    Members,
+    note_bits,
+    note_class,
+    pass_item,
+)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -52,22 +68,8 @@ Integers = NDArray[np.int64]
 SPARE = 6
 #: Numbers that are multiplied side by side.
 CHUNK = LANES
-
-
-class Lanes(NamedTuple):
-    """What the lines of spans are about.
-
-    Attributes
-    ----------
-    votes : array of shape (lines,)
-        Own votes; 0 for line 0, which is about all of them.
-    nodes, weights : array of shape (lines,)
-        What a tie is worth, and the weight of that; -1: all, if the own class comes first.
-    """
-
-    votes: Integers
-    nodes: Floats
-    weights: Floats
+#: How many classes are missing: those of one vote, and others.
+NOBODY = (np.int64(0), np.int64(0))
 
 
 class Spans(NamedTuple):
@@ -76,20 +78,23 @@ class Spans(NamedTuple):
     Attributes
     ----------
     space : array
-        Lines of all spans, and spare ones; zeros before each.
+        Lines of all votes of all spans, and spare ones; zeros before each.
     width : int
         Length of a line; as many zeros are before it.
-    sizes, heights, degrees, live : array of shape (spans,)
-        How many members a span has, how often it was joined, how many votes the members can have,
-        and how many lines are not zero: the own class has no more votes than items, and no rival
-        beats more than it has.
-    members, before, after : array of shape (spans, items)
-        The classes that have items in it, and how many of their items are before its begin and end.
-    marks : array of shape (classes,)
-        Zeros, between two calls.
-    missing : array of shape (2, classes, 3)
-        Classes that are missing in a span: where their row begins, the most votes that are in it,
-        and whether they come after the own class.
+    capped : array
+        Polynomials of all groups of all spans, coefficient by coefficient; zeros before each.
+    heights, degrees : array of shape (spans,)
+        How often a span was joined, and how many votes its members can have.
+    live : array of shape (spans,)
+        How many groups are not zero: the own class has no more votes than items, and no rival beats
+        more than it has.
+    reach : array of shape (spans, groups)
+        The degrees of capped polynomials.
+    sets, ones, others : array of shape (spans,)
+        The members that have items in it; those that can have one vote before it, or more.
+    before : array of shape (spans, members)
+        How many items of each member are before it.
+    members : Members
     lanes : Lanes
     run : array of shape (votes,)
         The chances that the vote ends with an item of the own class, since the last rival.
@@ -97,15 +102,16 @@ class Spans(NamedTuple):
 
     space: Floats
     width: int
-    sizes: Integers
+    capped: Floats
     heights: Integers
     degrees: Integers
     live: Integers
-    members: Integers
+    reach: Integers
+    sets: Integers
+    ones: Integers
+    others: Integers
     before: Integers
-    after: Integers
-    marks: Integers
-    missing: Integers
+    members: Members
     lanes: Lanes
     run: Floats
 
@@ -119,21 +125,28 @@ class Side(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
-def line_at(node, line, spans):
-    """Where the line of a span begins."""
-    return (2 * (node * len(spans.lanes.votes) + line) + 1) * spans.width
+def line_at(number, spans):
+    """Where the line of all votes of a span begins."""
+    return (2 * number + 1) * spans.width
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
 def spare_at(number, spans):
     """Where a spare line begins."""
-    return line_at(len(spans.sizes), number, spans)
+    return line_at(len(spans.sets) + number, spans)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
-def chunks_of(line, spans):
-    """How many chunks of a line matter: no more votes than the own class leaves."""
-    return (len(spans.run) - 1 - spans.lanes.votes[line]) // CHUNK + 1
+def capped_at(node, group, spans):
+    """Which eight the polynomials of a group of a span begin with."""
+    n_groups = spans.reach.shape[1]
+    return (node * n_groups + group) * (max(len(spans.run), LINE) + BEFORE) + BEFORE
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+def limit_of(group, spans):
+    """The most votes of rivals that matter in a group: no more than the own class leaves."""
+    return len(spans.run) - 1 - spans.lanes.votes[group * LANES]
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
@@ -180,56 +193,46 @@ def row_of(d, n, side, draws, k_most):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
-def note_missing(number, which, d, n, side, draws, spans):
-    """The class d, with n items, is missing in one of two spans; returns how many are noted.
+def note_missing(numbers, d, n, side, draws, spans):
+    """The class d, with n items, is missing in the second span; returns how many are noted.
 
     A class that cannot have a vote changes nothing.
     """
     first, most = row_of(d, n, side, draws, len(spans.run) - 1)
-    spans.missing[which, number, 0] = first
-    spans.missing[which, number, 1] = most
-    spans.missing[which, number, 2] = d > side.own
-    return number + (most > 0)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
-def _capped(i, votes, node, missing):
-    """How many terms the row of a missing class has, and how often the last one counts."""
-    top, y = missing[i, 1], node if node >= 0.0 else float(missing[i, 2])
-    if votes > 0:
-        top = min(votes, top)
-    return top + 1, y if votes > 0 and top == votes else 1.0
+    return note_class(numbers, d, first, most, side.own, spans.members)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _times_missing(line, votes, node, missing, n_missing, rows, step):
+def _times_missing(line, missing, numbers, rows, step):
     """The line times the classes that are missing in it."""
-    for i in range(n_missing):
-        n_terms, last = _capped(i, votes, node, missing)
-        line = times_row(line, rows, missing[i, 0], step, n_terms, last)
+    for i in range(numbers[0]):
+        is_short()
+        line = times_row(line, rows, missing[0, i, 0], step, np.int64(2), 1.0)
+    for i in range(numbers[1]):
+        is_short()
+        line = times_row(line, rows, missing[1, i, 0], step, missing[1, i, 1] + 1, 1.0)
     return line
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def _both(first, second, lane, missing, numbers, rows, step):
+def _both(first, second, missing, numbers, rows, step):
     """Two lines, each times the classes that are missing in it, added up."""
-    votes, node, _ = lane
-    first = _times_missing(first, votes, node, missing[0], numbers[0], rows, step)
-    second = _times_missing(second, votes, node, missing[1], numbers[1], rows, step)
+    first = _times_missing(first, missing[0], numbers[0], rows, step)
+    second = _times_missing(second, missing[1], numbers[1], rows, step)
     return plus_scaled(first, second, eight_times(1.0))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
-def _multiply_wide(space, places, spare, lane, missing, n_missing, rows, step):
+def _multiply_wide(space, places, spare, n_chunks, missing, numbers, rows, step):
     """space[target:] = space[base:] + space[source:] times the missing classes, for long lines."""
     target, source, base = places
-    votes, node, n_chunks = lane
     zeros, stride = spare
+    n_missing = numbers[0] + numbers[1]
     for i in range(n_missing):
-        n_terms, last = _capped(i, votes, node, missing)
         is_last = i == n_missing - 1
         product = target if is_last else zeros + (1 + i % 2) * stride
-        factor = (missing[i, 0], step, n_terms, last)
+        kind, number = (0, i) if i < numbers[0] else (1, i - numbers[0])
+        factor = (missing[kind, number, 0], step, missing[kind, number, 1] + 1, 1.0)
         _times_wide(space, (product, source, base if is_last else zeros), n_chunks, rows, factor)
         source = product
     if n_missing == 0:
@@ -239,38 +242,30 @@ def _multiply_wide(space, places, spare, lane, missing, n_missing, rows, step):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, no_cpython_wrapper=True)
-def multiply_missing(space, places, spare, lane, missing, numbers, rows, step):
+def multiply_missing(space, places, spare, n_chunks, missing, numbers, rows, step):
     """space[target:] = two lines, each times the classes that are missing in it, added up.
 
     The `places` are target, first and second, `spare` is where spare lines begin, and how far they
-    are apart. The `lane` has own votes (0: no caps), what a tie is worth (-1: nothing if the own
-    class comes later) and the number of chunks; so many `numbers` of classes are missing.
+    are apart; so many `numbers` of classes are missing.
     """
     target, a, b = places
-    if lane[2] == 1:
+    if n_chunks == 1:
         first, second = one_eight(space, a), one_eight(space, b)
-        store_line(space, target, _both(first, second, lane, missing, numbers, rows, step))
-    elif lane[2] == 2:
+        store_line(space, target, _both(first, second, missing, numbers, rows, step))
+    elif n_chunks == 2:
         first, second = two_eights(space, a), two_eights(space, b)
-        store_line(space, target, _both(first, second, lane, missing, numbers, rows, step))
-    elif lane[2] == 3:
+        store_line(space, target, _both(first, second, missing, numbers, rows, step))
+    elif n_chunks == 3:
         first, second = three_eights(space, a), three_eights(space, b)
-        store_line(space, target, _both(first, second, lane, missing, numbers, rows, step))
+        store_line(space, target, _both(first, second, missing, numbers, rows, step))
     else:
         base = a
-        if numbers[0] > 0:
+        if numbers[0][0] + numbers[0][1] > 0:
             base = spare[0] + 3 * spare[1]
             part = (base, a, spare[0])
-            _multiply_wide(space, part, spare, lane, missing[0], numbers[0], rows, step)
+            _multiply_wide(space, part, spare, n_chunks, missing[0], numbers[0], rows, step)
         part = (target, b, base)
-        _multiply_wide(space, part, spare, lane, missing[1], numbers[1], rows, step)
-
-
-@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
-def lane_of(line, spans):
-    """What `multiply_missing` needs to know of a line."""
-    lanes = spans.lanes
-    return lanes.votes[line], lanes.nodes[line], chunks_of(line, spans)
+        _multiply_wide(space, part, spare, n_chunks, missing[1], numbers[1], rows, step)
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
@@ -280,61 +275,85 @@ def spare_lines(spans):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
-def _join_members(a, b, side, draws, spans):
-    """The members of span b become members of a; returns how many were missing in a, and in b."""
-    members, before, after, marks = spans.members, spans.before, spans.after, spans.marks
-    n_members, n_missing, n_new = spans.sizes[a], np.int64(0), np.int64(0)
-    for i in range(n_members):
-        marks[members[a, i]] = i + 1
-    for i in range(spans.sizes[b]):
-        d = members[b, i]
-        place = marks[d] - 1
-        if place >= 0:
-            after[a, place] = after[b, i]
-            marks[d] = 0
-        else:
-            n_missing = note_missing(n_missing, 0, d, before[b, i], side, draws, spans)
-            place = n_members + n_new
-            members[a, place], before[a, place] = d, before[b, i]
-            after[a, place] = after[b, i]
-            n_new += 1
-    n_elsewhere = np.int64(0)
-    for i in range(n_members):
-        d = members[a, i]
-        if marks[d] > 0:
-            n_elsewhere = note_missing(n_elsewhere, 1, d, after[a, i], side, draws, spans)
-            marks[d] = 0
-    spans.sizes[a] = n_members + n_new
-    return n_missing, n_elsewhere
+def _join_members(a, b, stride, spans):
+    """The members of span b become members of a; returns how many were missing in a, and in b.
+
+    What is missing in one of them has no items there, and as many before as between them.
+    """
+    here, there, before = spans.sets[a], spans.sets[b], spans.before[b]
+    ones, others = spans.ones[b], spans.others[b]
+    missing, elsewhere = there & ~here, here & ~there
+    spans.sets[a] = here | there
+    return (
+        (
+            note_bits(0, 0, missing & ones, before, stride, spans.members),
+            note_bits(0, 1, missing & others, before, stride, spans.members),
+        ),
+        (
+            note_bits(1, 0, elsewhere & ones, before, stride, spans.members),
+            note_bits(1, 1, elsewhere & others, before, stride, spans.members),
+        ),
+    )
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
-def _degree(span, which, n_missing, spans):
-    """How many votes the members of a span, and those that are missing, can have."""
-    degree = spans.degrees[span]
-    for i in range(n_missing):
-        degree += spans.missing[which, i, 1]
+def _degree(degree, which, most, numbers, spans):
+    """How many votes classes can have in all, with those that are missing; each up to `most`."""
+    degree += numbers[0]
+    for i in range(numbers[1]):
+        degree += min(spans.members.missing[which, 1, i, 1], most)
     return degree
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+def complete_group(node, group, which, numbers, rows, step, spans):
+    """Multiply the polynomials of a group by the classes that are missing in the span."""
+    start, limit, degree = (
+        capped_at(node, group, spans), limit_of(group, spans), spans.reach[node, group]
+    )  # fmt: skip
+    new_degree = _degree(degree, which, spans.lanes.tops[group], numbers, spans)
+    spans.reach[node, group] = times_missing(
+        spans.capped, start, (degree, new_degree, limit), group, spans.members.missing[which],
+        numbers, rows, step, spans.lanes,
+    )  # fmt: skip
+
+
+@njit(nogil=True, cache=True, error_model="numpy", _nrt=False, inline="always")
+def _join_group(a, b, group, numbers, rows, step, spans):
+    """A group of span a takes up that of b."""
+    starts = (capped_at(a, group, spans), capped_at(b, group, spans))
+    degrees, top = (spans.reach[a, group], spans.reach[b, group]), spans.lanes.tops[group]
+    new_degrees = (
+        _degree(degrees[0], 0, top, numbers[0], spans),
+        _degree(degrees[1], 1, top, numbers[1], spans),
+    )
+    spans.reach[a, group] = join_groups(
+        spans.capped, starts, degrees, new_degrees, limit_of(group, spans), group,
+        spans.members.missing, numbers, rows, step, spans.lanes,
+    )  # fmt: skip
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
 def join(a, b, v_high, side, draws, rows, spans):
-    """Span a takes up span b, which follows it; line 0 has up to v_high own votes."""
-    numbers, step = _join_members(a, b, side, draws, spans), draws.drawn.shape[1]
-    degree = max(_degree(a, 0, numbers[0], spans), _degree(b, 1, numbers[1], spans))
-    space, spare = spans.space, spare_lines(spans)
-    for line in range(spans.live[b]):
-        place, other = line_at(a, line, spans), line_at(b, line, spans)
-        votes, node, n_chunks = lane_of(line, spans)
-        # What lies above the degree is zero since the line was a leaf's.
-        n_chunks = min(n_chunks, (degree + (v_high if line == 0 else 0)) // CHUNK + 1)
-        if line < spans.live[a]:
-            places, both = (place, place, other), numbers
-        else:
-            n_chunks = chunks_of(line, spans)
-            places, both = (place, spare[0], other), (np.int64(0), numbers[1])
-        lane = (votes, node, n_chunks)
-        multiply_missing(space, places, spare, lane, spans.missing, both, rows, step)
+    """Span a takes up span b, which follows it; lines of all votes have up to v_high own ones."""
+    numbers, step = _join_members(a, b, draws.lines.shape[1], spans), draws.drawn.shape[1]
+    most = np.int64(len(spans.run))
+    degree = max(
+        _degree(spans.degrees[a], 0, most, numbers[0], spans),
+        _degree(spans.degrees[b], 1, most, numbers[1], spans),
+    )
+    places = (line_at(a, spans), line_at(a, spans), line_at(b, spans))
+    # What lies above the degree is zero since the line was a leaf's.
+    n_chunks = min(spans.width, degree + v_high + CHUNK) // CHUNK
+    spare, missing = spare_lines(spans), spans.members.missing
+    multiply_missing(spans.space, places, spare, n_chunks, missing, numbers, rows, step)
+    for g in range(min(spans.live[a], spans.live[b])):
+        _join_group(a, b, g, numbers, rows, step, spans)
+    for g in range(spans.live[a], spans.live[b]):
+        complete_group(b, g, 1, numbers[1], rows, step, spans)
+        spans.reach[a, g] = spans.reach[b, g]
+        target, source = capped_at(a, g, spans), capped_at(b, g, spans)
+        copy_group(spans.capped, target, source, spans.reach[a, g])
     spans.live[a], spans.degrees[a] = spans.live[b], degree
     spans.heights[a] += 1
 
@@ -407,40 +426,34 @@ def _set_own(space, places, n_chunks, own, rows, step, run):
 
 
 @njit(nogil=True, cache=True, error_model="numpy", _nrt=False, forceinline=True)
-def set_leaf(node, item, reach, lines, side, draws, rows, spans):
+def set_leaf(node, item, reach, groups, side, draws, rows, spans):
     """A span of one item: its class, its number, own items, and where the row of these begins.
 
-    The last is -1 where no item comes, but a run ends. `reach` are the own votes of line 0, from
-    and to; lines of the own votes follow: how many votes may be beaten, and how many lines there
-    are in all.
+    The last is -1 where no item comes, but a run ends. `reach` are the own votes of all votes, from
+    and to; of those of lanes: how many may be beaten, and how many groups they are.
     """
     d, n, n_own, own_row = item
     v_low, v_high = reach
-    beaten, n_lines = lines
-    space, lanes, run = spans.space, spans.lanes, spans.run
+    beaten, n_groups = groups
+    space, run = spans.space, spans.run
     row, next_row, step = spare_at(4, spans), spare_at(5, spans), draws.drawn.shape[1]
     most = _copy_rows(d, n, side, draws, rows, spans)
-    target, n_terms = line_at(node, 0, spans), v_high - v_low + 1
+    target, n_terms = line_at(node, spans), v_high - v_low + 1
     places = (target, row - v_low, next_row - v_low, spare_at(0, spans))
-    _set_own(space, places, chunks_of(0, spans), (v_low, n_terms, own_row), rows, step, run)
-    n_live = np.int64(1)
-    while n_live < n_lines and lanes.votes[n_live] <= min(n_own, beaten):
+    _set_own(space, places, spans.width // CHUNK, (v_low, n_terms, own_row), rows, step, run)
+    n_live, terms = np.int64(0), (space, row, next_row, most, np.int64(d > side.own))
+    while n_live < n_groups and spans.lanes.votes[n_live * LANES] <= min(n_own, beaten):
+        start, own = capped_at(node, n_live, spans), (run, own_row)
+        spans.reach[node, n_live] = set_group(
+            spans.capped, start, n_live, min(n_own, beaten), terms, own, rows, step, spans.lanes
+        )
         n_live += 1
-    for line in range(1, n_live):
-        v, target = lanes.votes[line], line_at(node, line, spans)
-        y = lanes.nodes[line]
-        if y < 0.0:
-            y = 1.0 if d > side.own else 0.0
-        scales = (run[v], rows[own_row + v * step] if own_row >= 0 else 0.0)
-        for power in range(0, chunks_of(line, spans) * CHUNK, CHUNK):
-            is_short()
-            numbers = eight_times(0.0)
-            if power <= min(v, most):
-                left = times(eight_times(scales[0]), load_at(space, row + power))
-                right = plus_times(left, eight_times(scales[1]), load_at(space, next_row + power))
-                numbers = cut_at(right, v - power, eight_times(y))
-            store_at(space, target + power, numbers)
-    spans.sizes[node], spans.heights[node], spans.live[node] = 1, 0, n_live
+    members, c = spans.members, spans.members.numbers[d] - 1
+    spans.sets[node], spans.heights[node], spans.live[node] = np.int64(1) << c, 0, n_live
     spans.degrees[node] = most
-    spans.members[node, 0], spans.before[node, 0] = d, n
-    spans.after[node, 0] = n + (own_row >= 0)
+    spans.ones[node], spans.others[node] = members.state[1], members.state[2]
+    for i in range(0, members.state[0], LANES):
+        is_short()
+        store_at(spans.before, node * MOST + i, load_at(members.counts, i))
+    if own_row >= 0:
+        pass_item(c, members)

@@ -123,15 +123,16 @@ def test_blocks_of_rivals(n_rivals, share, by_wins):
     np.testing.assert_allclose(value, truth.astype(float), rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize("by_wins", [False, True])
 @pytest.mark.parametrize("share", [False, True])
-@pytest.mark.parametrize("k_most", [2, 3, 7, 8, 15, 16, 31, 32, 39, 40])
-def test_vectors_of_votes(k_most, share):
-    """Chunks are eight long, and four of them go side by side."""
+@pytest.mark.parametrize("k_most", [2, 3, 7, 8, 15, 16, 17, 18, 31, 32, 33, 39, 40])
+def test_vectors_of_votes(k_most, share, by_wins):
+    """Chunks are eight long, four of them go side by side, and sixteen numbers in registers."""
     row = a_row(90, 5, 2, k_most)
     pools, drawn = drawn_from(row, [14, 16, 20, 9, 40])
     truth = plain(row, 2, pools, drawn, k_most, share)
     assert sum(drawn) > k_most
-    value = found([row], [2], pools, [drawn], k_most, share=share)[0, 0]
+    value = found([row], [2], pools, [drawn], k_most, share=share, by_wins=by_wins)[0, 0]
     np.testing.assert_allclose(value, truth.astype(float), rtol=0, atol=2e-14)
 
 
@@ -147,6 +148,21 @@ def test_classes_that_are_met_late_or_never_drawn(n_classes, own, wanted, share,
     k_most = min(17, sum(drawn) - 1)
     truth = plain(row, own, pools, drawn, k_most, share)
     value = found([row], [own], pools, [drawn], k_most, share=share, by_wins=by_wins)[0, 0]
+    np.testing.assert_allclose(value, truth.astype(float), rtol=0, atol=2e-14)
+
+
+@pytest.mark.parametrize("share", [False, True])
+@pytest.mark.parametrize("n_rivals", [LEAVES - 1, LEAVES, LEAVES + 1, 2 * LEAVES + 1])
+def test_rivals_that_come_once(n_rivals, share):
+    """A block has as many classes as a number has bits, and one more may come before it."""
+    own, random = 5, np.random.default_rng(n_rivals)
+    rivals = random.permutation([d for d in range(n_rivals + 1) if d != own])
+    row = [x for d in rivals for x in [own] * int(random.integers(2)) + [int(d)]] + [own]
+    pools, drawn = drawn_from(row, [40 if d == own else 1 for d in range(n_rivals + 1)])
+    # Items that are farther than the row lets us see: a class may have no vote there.
+    pools = [pool + (0 if d == own else d % 3) for d, pool in enumerate(pools)]
+    truth = plain(row, own, pools, drawn, 9, share)
+    value = found([row], [own], pools, [drawn], 9, share=share)[0, 0]
     np.testing.assert_allclose(value, truth.astype(float), rtol=0, atol=2e-14)
 
 
