@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._progress import progress_bar
+from allsplits._ranking import smallest_first
 from allsplits._threads import thread_count
 from allsplits.active._candidates import Candidates
 from allsplits.active._labels import PartialLabels
@@ -85,13 +86,7 @@ def most_useful(
     """
     last = np.partition(utilities, -size)[-size]
     shuffled = rng.permutation(np.flatnonzero(utilities >= last - tolerance))
-    values = utilities[shuffled]
-    best_first = np.argsort(-values, kind="stable")
-    # Runs of equal values, in the random order they were drawn in.
-    falls = np.diff(values[best_first], prepend=np.inf) < -tolerance
-    run = np.empty(len(shuffled), dtype=np.intp)
-    run[best_first] = np.cumsum(falls)
-    return shuffled[np.argsort(run, kind="stable")[:size]]
+    return shuffled[smallest_first(-utilities[shuffled], tolerance)[:size]]
 
 
 def farthest_first(

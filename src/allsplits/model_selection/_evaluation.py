@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits._frames import DataFrame, make_frame
+from allsplits._ranking import rounding_of_chances, smallest_first
 from allsplits._validation import check_choice, check_count, check_fraction
 from allsplits.exact import Ballots, ScoresWithout, SplitSpread
 from allsplits.exceptions import SampledWarning, UnsupportedError
@@ -178,7 +179,8 @@ class Evaluation(ManyScores):
     def hardest(self, n: int = 10) -> NDArray[np.intp]:
         """Row numbers of the samples most often wrong, worst first.
 
-        They count from 0 whatever the index of X is; `row_names` has the names.
+        They count from 0 whatever the index of X is; `row_names` has the names. Those that differ
+        by rounding alone stay in the order of the rows.
 
         Parameters
         ----------
@@ -186,7 +188,8 @@ class Evaluation(ManyScores):
             How many.
         """
         check_count("n", n)
-        return np.argsort(self.sample_scores, kind="stable")[:n]
+        rounding = rounding_of_chances(self.sample_scores, self.error_bound)
+        return smallest_first(self.sample_scores, rounding)[:n]
 
     def interval(self, confidence: float = 0.95, *, method: str = "combined") -> Interval:
         """What another data set from the same source might have given.

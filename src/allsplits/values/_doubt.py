@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, vstack
 
+from allsplits._ranking import rounding_of, smallest_first
 from allsplits._threads import thread_count
 from allsplits.exact import Exclusion
 from allsplits.exact.effort import warn_if_long
@@ -109,8 +110,13 @@ class Doubts:
     @property
     def suspects(self) -> NDArray[np.intp]:
         """As many as are expected to be wrong, the most doubtful first; never without a doubt."""
-        first = np.argsort(-self.doubt, kind="stable")[: round(self.rate * len(self.doubt))]
+        first = most_doubtful(self.doubt, self.error_bound)[: round(self.rate * len(self.doubt))]
         return first[self.doubt[first] > 0]
+
+
+def most_doubtful(doubt: Floats, error_bound: float) -> NDArray[np.intp]:
+    """Rows by doubt, the most doubtful first; a doubt is the difference of two probabilities."""
+    return smallest_first(-doubt, rounding_of(doubt, 2 * error_bound))
 
 
 def chance_to_learn(n_samples: int) -> float:

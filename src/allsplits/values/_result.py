@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from allsplits._frames import DataFrame, make_frame
+from allsplits._ranking import rounding_of, smallest_first
 from allsplits._tensors import to_array
 from allsplits._validation import check_choice, check_count, check_groups, shown
 from allsplits.exceptions import InvalidInputError, UnsupportedError
@@ -79,15 +80,21 @@ class SampleValues:
     def worst(self, n: int = 10) -> NDArray[np.intp]:
         """Row numbers of the samples that do most harm, worst first.
 
-        They count from 0 whatever the index of X is; `row_names` has the names.
+        They count from 0 whatever the index of X is; `row_names` has the names. Those that differ
+        by rounding alone stay in the order of the rows.
         """
         check_count("n", n, at_least=0)
-        return np.argsort(self.values, kind="stable")[:n]
+        return smallest_first(self.values, self._rounding)[:n]
 
     def best(self, n: int = 10) -> NDArray[np.intp]:
         """Row numbers of the samples that do most good, best first."""
         check_count("n", n, at_least=0)
-        return np.argsort(-self.values, kind="stable")[:n]
+        return smallest_first(-self.values, self._rounding)[:n]
+
+    @property
+    def _rounding(self) -> float:
+        """What is nearer to each other than this differs by rounding, and stays in row order."""
+        return rounding_of(self.values, self.error_bound)
 
     def totals(self, groups: Any, backend: str | None = None) -> DataFrame:
         """Sums of the values of groups of samples: a source, an annotator; the worst first.
@@ -138,15 +145,18 @@ class SampleValues:
         question : int
             Row number of a sample, or of a row of X_test.
         n : int, default=5
-            How many at most; samples that do no harm are not named.
+            How many at most; samples that do no harm, or no more than `error_bound`, are not named.
         """
         most = self._known_source("culprits").n_questions - 1
         check_count("question", question, at_least=0, at_most=most)
         check_count("n", n, at_least=0)
         column = self.influence[:, [question]].tocoo()
         rows, values = column.coords[0], column.data
-        order = np.argsort(values, kind="stable")
-        found: NDArray[np.intp] = rows[order][values[order] < 0][:n].astype(np.intp)
+        harmful = values < -self.error_bound
+        rows, values = rows[harmful], values[harmful]
+        order = np.argsort(rows, kind="stable")
+        order = order[smallest_first(values[order], rounding_of(values, self.error_bound))]
+        found: NDArray[np.intp] = rows[order][:n].astype(np.intp)
         return found
 
     def removal_curve(

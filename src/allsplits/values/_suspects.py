@@ -12,7 +12,7 @@ from allsplits._frames import DataFrame, make_frame
 from allsplits._validation import check_count
 from allsplits.exceptions import UnsupportedError
 from allsplits.orders import SearchReport
-from allsplits.values._doubt import Doubts
+from allsplits.values._doubt import Doubts, most_doubtful
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,7 +102,7 @@ class Suspects:
     def first(self, n: int = 10) -> NDArray[np.intp]:
         """Row numbers of the n most doubtful labels, be they suspects or not."""
         check_count("n", n, at_least=0)
-        return np.argsort(-self.doubt, kind="stable")[:n]
+        return most_doubtful(self.doubt, self.error_bound)[:n]
 
     def neighbors(self, row: int) -> NDArray[np.intp]:
         """Row numbers of the samples nearest to one, nearest first."""
