@@ -184,8 +184,7 @@ class MajorityVote:
         starts, nodes = self._nodes(k_most)
         return Losing(
             prefixes.columns, share, self.quadrature, table, padded_lines(table), self.table.theta,
-            doubts,
-             np.count_nonzero(doubts >= DOUBT, axis=1), starts, nodes, self._weights, kept,
+            doubts, np.count_nonzero(doubts >= DOUBT, axis=1), starts, nodes, self._weights, kept,
         )  # fmt: skip
 
     def _nodes(self, k_most: int) -> tuple[NDArray[np.int64], Quadrature]:
