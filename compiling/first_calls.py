@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from sklearn.datasets import load_iris
 from sklearn.model_selection import KFold, LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
@@ -24,7 +25,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 import allsplits
 from allsplits._kernel_cache import ship_kernels
 from allsplits._kernel_files import shipped_target
-from allsplits.model_selection._spreads import spread_in_passing
 
 #: Rows, features and classes of samples without ties, and of samples on a grid.
 _UNTIED = ((300, 8, 2), (1100, 16, 7), (4000, 10, 3))
@@ -36,6 +36,7 @@ Data = tuple[np.ndarray, np.ndarray]
 def samples() -> Iterator[Data]:
     """Data of all kinds, the smallest first."""
     random = np.random.default_rng(0)
+    yield load_iris(return_X_y=True)
     for n, features, classes in _TIED:
         yield random.integers(0, 17, (n, features)).astype(float), np.arange(n) % classes
     for n, features, classes in _UNTIED:
@@ -44,13 +45,16 @@ def samples() -> Iterator[Data]:
 
 def stratified(X: np.ndarray, y: np.ndarray) -> None:
     """What classifiers get where no cv is named: every class keeps its share."""
-    results = [allsplits.evaluate(KNeighborsClassifier(k), X, y) for k in (5, 1, 13)]
+    # not before kernels are shipped: this loads them
+    from allsplits.model_selection._spread_words import spread_in_words
+
+    curve = allsplits.validation_curve(KNeighborsClassifier(), X, y)
+    results = [allsplits.evaluate(KNeighborsClassifier(k), X, y) for k in (5, 1, curve.best)]
     for result in results:
-        # the command tells the spread where that is quick: counted for few neighbours, or sampled
-        spread_in_passing(result.task)
+        # the command says how much one split differs: counted for few neighbours, or sampled
+        spread_in_words(result)
         result.confusion  # noqa: B018  chances of every class are counted when they are looked at
     allsplits.compare(*results[:2])
-    allsplits.validation_curve(KNeighborsClassifier(), X, y)
     allsplits.KNeighborsClassifierCV().fit(X, y).predict(X[:10])
     # the command tells what its choice of k flatters by
     allsplits.KNeighborsClassifierCV(range(1, 31)).nested_score(X, y, n_splits=2)

@@ -19,6 +19,7 @@ own cache.
 
 import os
 import stat
+import sys
 import tempfile
 from functools import lru_cache
 from pathlib import Path
@@ -166,7 +167,11 @@ _dispatchers.enable_caching = _enable_kernel_caching
 
 
 def ship_kernels(folder: Path) -> None:
-    """Have all kernels that are imported from now on written there when they are compiled."""
+    """Have all kernels written there when they are compiled; none may be imported before."""
+    ours = [name for name in sys.modules if name.startswith("allsplits.")]
+    early = [name for name in ours if "kernels" in name.rpartition(".")[2]]
+    if early:
+        raise RuntimeError(f"kernels were imported before they could be shipped: {early}")
 
     def ship(kernel: Any) -> None:
         kernel._cache = ShippingCache(kernel.py_func, folder)

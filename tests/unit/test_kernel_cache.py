@@ -371,6 +371,16 @@ def test_code_for_this_processor_alone_is_not_shipped(installed, tmp_path):
     assert process.returncode != 0
 
 
+def test_kernels_that_are_imported_too_early_are_not_left_out_in_silence(tmp_path):
+    """They would be compiled by every user's first call."""
+    program = f"import allsplits.orders.kernels\n{SHIP}"
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    done = subprocess.run(command, env={**os.environ, **shipped_target()}, capture_output=True)
+    assert done.returncode
+    assert b"imported before they could be shipped: ['allsplits.orders.kernels" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_kernels_depend_on_files_of_kernels_alone():
     """Else a change elsewhere would leave code that was compiled before it."""
     for file in SOURCE.rglob("*kernels*.py"):

@@ -1,0 +1,24 @@
+"""A wheel comes with the kernels of a first call: nothing is compiled for it."""
+
+from pathlib import Path
+
+import pytest
+from command import iris_frame, run, write
+
+import allsplits
+
+SOURCE = Path(allsplits.__file__).parent
+
+
+@pytest.mark.parametrize("arguments", [(), ("--k", "5"), ("--k", "1", "--cv", "kfold:5")])
+def test_a_first_evaluation_compiles_nothing(arguments, tmp_path):
+    compiled = list((SOURCE / "_compiled").glob("*.nbc"))
+    if not compiled:
+        pytest.skip("this installation has no compiled kernels: it is of the wheel for all")
+    made = max(path.stat().st_mtime for path in compiled)
+    if made < max(path.stat().st_mtime for path in SOURCE.rglob("*kernel*.py")):
+        pytest.skip("kernels were changed after the installation: those that came are not used")
+    file = write(iris_frame(), tmp_path / "iris.csv")
+    cache = tmp_path / "cache"
+    run("evaluate", file, "--target", "species", *arguments, NUMBA_CACHE_DIR=str(cache))
+    assert not [path.name for path in cache.rglob("*.nbc")]
