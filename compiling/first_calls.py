@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.datasets import load_iris
@@ -30,6 +31,9 @@ from allsplits._kernel_files import shipped_target
 _UNTIED = ((300, 8, 2), (1100, 16, 7), (4000, 10, 3))
 _TIED = ((150, 3, 3), (600, 4, 10), (300, 3, 2))
 
+if TYPE_CHECKING:
+    from allsplits import Evaluation
+
 Data = tuple[np.ndarray, np.ndarray]
 
 
@@ -43,17 +47,22 @@ def samples() -> Iterator[Data]:
         yield random.normal(size=(n, features)), np.arange(n) % classes
 
 
-def stratified(X: np.ndarray, y: np.ndarray) -> None:
-    """What classifiers get where no cv is named: every class keeps its share."""
-    # not before kernels are shipped: this loads them
+def look_at(result: "Evaluation") -> None:
+    """What the command says of it, and what is counted when somebody looks at it."""
+    # not above: only kernels that are imported after that was asked for are shipped
     from allsplits.model_selection._spread_words import spread_in_words
 
+    result.interval()
+    spread_in_words(result)
+    result.confusion  # noqa: B018
+
+
+def stratified(X: np.ndarray, y: np.ndarray) -> None:
+    """What classifiers get where no cv is named: every class keeps its share."""
     curve = allsplits.validation_curve(KNeighborsClassifier(), X, y)
     results = [allsplits.evaluate(KNeighborsClassifier(k), X, y) for k in (5, 1, curve.best)]
     for result in results:
-        # the command says how much one split differs: counted for few neighbours, or sampled
-        spread_in_words(result)
-        result.confusion  # noqa: B018  chances of every class are counted when they are looked at
+        look_at(result)
     allsplits.compare(*results[:2])
     allsplits.KNeighborsClassifierCV().fit(X, y).predict(X[:10])
     # the command tells what its choice of k flatters by
@@ -63,8 +72,9 @@ def stratified(X: np.ndarray, y: np.ndarray) -> None:
 def by_size(X: np.ndarray, y: np.ndarray) -> None:
     """Training sets that have a size only, and what has no classes to stratify."""
     for cv in (KFold(5), LeaveOneOut()):
-        allsplits.evaluate(KNeighborsClassifier(), X, y, cv=cv)
-        allsplits.validation_curve(KNeighborsClassifier(), X, y, cv=cv)
+        curve = allsplits.validation_curve(KNeighborsClassifier(), X, y, cv=cv)
+        for k in (5, 1, curve.best):
+            look_at(allsplits.evaluate(KNeighborsClassifier(k), X, y, cv=cv))
     allsplits.learning_curve(KNeighborsClassifier(1), X, y)
     allsplits.KNeighborsRegressorCV().fit(X, X[:, 0]).predict(X[:10])
     allsplits.UNNClassifier().fit(X, y).predict(X[:10])

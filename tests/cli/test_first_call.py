@@ -3,15 +3,16 @@
 from pathlib import Path
 
 import pytest
-from command import iris_frame, run, write
 
 import allsplits
+from cli.command import iris_frame, run, write
 
 SOURCE = Path(allsplits.__file__).parent
 
 
-@pytest.mark.parametrize("arguments", [(), ("--k", "5"), ("--k", "1", "--cv", "kfold:5")])
-def test_a_first_evaluation_compiles_nothing(arguments, tmp_path):
+@pytest.mark.parametrize("cv", [(), ("--cv", "kfold:5")])
+@pytest.mark.parametrize("k", [(), ("--k", "5"), ("--k", "1")])
+def test_a_first_evaluation_compiles_nothing(k, cv, tmp_path):
     compiled = list((SOURCE / "_compiled").glob("*.nbc"))
     if not compiled:
         pytest.skip("this installation has no compiled kernels: it is of the wheel for all")
@@ -20,5 +21,5 @@ def test_a_first_evaluation_compiles_nothing(arguments, tmp_path):
         pytest.skip("kernels were changed after the installation: those that came are not used")
     file = write(iris_frame(), tmp_path / "iris.csv")
     cache = tmp_path / "cache"
-    run("evaluate", file, "--target", "species", *arguments, NUMBA_CACHE_DIR=str(cache))
+    run("evaluate", file, "--target", "species", *k, *cv, NUMBA_CACHE_DIR=str(cache))
     assert not [path.name for path in cache.rglob("*.nbc")]
