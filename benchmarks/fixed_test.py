@@ -19,11 +19,14 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 from allsplits import ClassCounts, validation_curve
 from allsplits.exceptions import LongRunWarning
+from allsplits.orders import Metric, Reference
 from benchmarks._timing import Result, print_results
 
 N_REFERENCES, N_FEATURES, N_TEST, SHOTS, LARGEST_K = 50_000, 64, 10_000, 16, 20
 #: Test samples that are asked, by the number of classes.
 N_ASKED = {1000: N_TEST, 100: 500, 10: 200}
+#: Neighbours that are needed for all k, about.
+DEPTHS = {1000: 150, 100: 2_600, 10: 26_000}
 
 
 def clusters(n_classes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -67,6 +70,10 @@ def _of_classes(n_classes: int) -> list[Result]:
                 repeats=1,
             )  # fmt: skip
 
+    def searched() -> float:
+        references, depth = Reference(X, Metric("euclidean"), 2), DEPTHS[n_classes]
+        return processor_time(lambda: references.of(X_test[:n_asked], depth), repeats=1)
+
     what = (
         f"{n_asked:,} of {N_TEST:,} test samples, {N_REFERENCES:,} references × {N_FEATURES}, "
         f"{n_classes} classes, ClassCounts({SHOTS})"
@@ -76,6 +83,7 @@ def _of_classes(n_classes: int) -> list[Result]:
         Result(f"{what}, k ≤ {LARGEST_K} / plain search", asked(every_k), plain, goal=1.5),
         Result(f"{what}, k ≤ {LARGEST_K}, tol=1e-6 / plain search", asked(every_k, 1e-6), plain),
         Result(f"{what}, k = 1 / plain search", asked([1]), plain),
+        Result(f"{what}: our search, {DEPTHS[n_classes]} deep / plain search", searched(), plain),
     ]
 
 
