@@ -27,12 +27,12 @@ import allsplits
 from allsplits._kernel_cache import ship_kernels
 from allsplits._kernel_files import shipped_target
 
+if TYPE_CHECKING:
+    from allsplits import Evaluation
+
 #: Rows, features and classes of samples without ties, and of samples on a grid.
 _UNTIED = ((300, 8, 2), (1100, 16, 7), (4000, 10, 3))
 _TIED = ((150, 3, 3), (600, 4, 10), (300, 3, 2))
-
-if TYPE_CHECKING:
-    from allsplits import Evaluation
 
 Data = tuple[np.ndarray, np.ndarray]
 

@@ -1,11 +1,17 @@
 """Orders that rounding cannot turn round."""
 
+from dataclasses import replace
+from itertools import permutations
+
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
+from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
 
-from allsplits import evaluate
+from allsplits import compare, evaluate, sample_values
 from allsplits._ranking import rounding_of, rounding_of_chances, smallest_first
+from allsplits.reports._summary import _confusion
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -48,3 +54,45 @@ def test_the_hardest_samples_do_not_depend_on_the_order_of_sums():
     same = np.abs(np.diff(scores)) < 1e-13
     assert same.sum() > 50
     assert (np.diff(hardest)[same] > 0).all()
+
+
+def three_copies():
+    """Copies far from each other, with their classes and numbers; classes go round."""
+    random = np.random.default_rng(4)
+    once, labels = random.normal(size=(40, 2)), random.integers(0, 3, 40)
+    X = np.concatenate([once + 1e3 * copy for copy in range(3)])
+    y = np.concatenate([(labels + copy) % 3 for copy in range(3)])
+    return X, y, np.repeat(np.arange(3), 40)
+
+
+def test_models_that_are_equal_up_to_rounding_stand_as_they_were_given():
+    X, y = load_iris(return_X_y=True)
+    found = [evaluate(KNeighborsClassifier(4), rows, y, cv=KFold(5)) for rows in (X, X * 7)]
+    one, other = found
+    off = replace(other, score=np.nextafter(one.score, 1.0))
+    low = replace(other, score=np.nextafter(one.score, 0.0))
+    worse = evaluate(KNeighborsClassifier(60), X, y, cv=KFold(5))
+    for given in permutations([one, off, low]):
+        assert compare(*given, worse).best_first.tolist() == [0, 1, 2, 3]
+
+
+def test_sources_that_are_equal_up_to_rounding_stay_in_order():
+    X, y, copies = three_copies()
+    found = sample_values(KNeighborsClassifier(1), X, y, cv=KFold(5))
+    sums = found.totals(copies, "polars")["value"].to_numpy()
+    np.testing.assert_allclose(sums, sums[0], rtol=0, atol=1e-13)
+    for moved in permutations([0.0, 1e-16, -1e-16]):
+        values = found.values + np.asarray(moved)[copies]
+        table = replace(found, values=values).totals(copies, "polars")
+        assert table["group"].to_list() == [0, 1, 2]
+
+
+def test_classes_that_are_confused_as_often_stay_in_order():
+    X, y, _ = three_copies()
+    pairs = _confusion(evaluate(KNeighborsClassifier(1), X, y, cv=KFold(5)))["pairs"]
+    often = np.array([pair["of_all"] for pair in pairs])
+    names = [(pair["label"], pair["given"]) for pair in pairs]
+    round_one = [("0", "1"), ("1", "2"), ("2", "0")]
+    found = [name for name in names if name in round_one]
+    np.testing.assert_allclose(np.ptp([often[names.index(name)] for name in found]), 0, atol=1e-12)
+    assert found == round_one

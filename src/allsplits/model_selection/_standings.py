@@ -37,6 +37,7 @@ from scipy.stats import qmc
 from scipy.stats import t as student
 
 from allsplits._frames import DataFrame, make_frame
+from allsplits._ranking import rounding_of, smallest_first
 from allsplits.model_selection._evaluation import Evaluation
 from allsplits.model_selection._interval import Interval
 from allsplits.model_selection._moves import Moves
@@ -92,8 +93,9 @@ class Standings:
 
     @cached_property
     def best_first(self) -> NDArray[np.intp]:
-        """Positions from the best score down; of equal ones the first comes first."""
-        return np.argsort(-self.scores, kind="stable")
+        """Positions from the best score down; of equal ones, up to rounding, the first is first."""
+        bound = 2 * max(one.error_bound for one in self.evaluations)
+        return smallest_first(-self.scores, rounding_of(self.scores, bound))
 
     @property
     def best(self) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from allsplits import __version__
+from allsplits._ranking import rounding_of, smallest_first
 from allsplits.model_selection import Curve, Evaluation, Interval, compare
 from allsplits.model_selection._spreads import runs_in_passing, spread_in_passing
 from allsplits.plots._style import parameter_in_words
@@ -231,7 +232,8 @@ def _confusion(evaluation: Evaluation) -> dict[str, Any] | None:
     shares = matrix / np.where(totals > 0, totals, 1.0)
     labels = [as_text(name) for name in evaluation.classes]
     off = matrix - np.diag(np.diag(matrix))
-    order = np.argsort(-off, axis=None, kind="stable")[:10]
+    rounding = rounding_of(off, evaluation.error_bound * max(1.0, float(totals.max())))
+    order = smallest_first(-off.ravel(), rounding)[:10]
     pairs = [tuple(int(i) for i in np.unravel_index(flat, off.shape)) for flat in order]
     return {
         "labels": labels,

@@ -109,8 +109,9 @@ class SampleValues:
         numbers = check_groups(groups, len(self.values))
         names = np.unique(np.asarray(to_array(groups, "groups")))
         sizes = np.bincount(numbers)
-        sums = np.bincount(numbers, self.values)
-        order = np.argsort(sums, kind="stable")
+        sums = np.asarray(np.bincount(numbers, self.values), dtype=np.float64)
+        rounding = rounding_of(sums, self.error_bound * float(sizes.max()))
+        order = smallest_first(sums, rounding)
         columns = {"group": names, "samples": sizes, "value": sums, "mean": sums / sizes}
         return make_frame({name: each[order] for name, each in columns.items()}, backend)
 
