@@ -31,7 +31,8 @@ class CompiledKernels(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile before files are collected."""
         installed = Path(self.root, "src", "allsplits", "_compiled")
-        shutil.rmtree(installed, ignore_errors=True)
+        if version == "editable":
+            shutil.rmtree(installed, ignore_errors=True)
         self._folder = tempfile.mkdtemp()
         if not self._wanted or not self._compile():
             return

@@ -17,7 +17,7 @@ SOURCE = Path(allsplits.__file__).parent
 def test_a_first_evaluation_compiles_nothing(k, cv, tmp_path):
     compiled = list((SOURCE / "_compiled").glob("*.nbc"))
     if not compiled:
-        pytest.skip("this installation has no compiled kernels: it is of the wheel for all")
+        pytest.skip("this installation came without compiled kernels")
     made = max(path.stat().st_mtime for path in compiled)
     if made < max(path.stat().st_mtime for path in SOURCE.rglob("*kernel*.py")):
         pytest.skip("kernels were changed after the installation: those that came are not used")
