@@ -144,11 +144,16 @@ class LabelPage:
             proxy_headers=False,
         )  # fmt: skip
         self._server = self._uvicorn.Server(config)
-        self._thread = threading.Thread(
-            target=lambda: asyncio.run(self._until_stopped()), name="allsplits page", daemon=True
-        )
-        self._thread.start()
+        # A thread that is joined when Ctrl-C comes says that it has ended (before Python 3.13).
+        self._ended = threading.Event()
+        threading.Thread(target=self._answer, name="allsplits page", daemon=True).start()
         self._desk.ready.wait(_PATIENCE)
+
+    def _answer(self) -> None:
+        try:
+            asyncio.run(self._until_stopped())
+        finally:
+            self._ended.set()
 
     async def _until_stopped(self) -> None:
         await self._server.serve(sockets=[self._socket])
@@ -167,18 +172,17 @@ class LabelPage:
 
     def stop(self) -> None:
         """End the page; every answer is in the file."""
-        if self._thread.is_alive():
-            self._desk.leave()
-            self._server.should_exit = True
-            self._thread.join(timeout=15)
-            self._desk.stop()
+        self._desk.leave()
+        self._server.should_exit = True
+        self._ended.wait(timeout=15)
+        self._desk.stop()
         self._socket.close()
         self.store.close()
 
     def wait(self) -> None:
         """Return when the page has ended."""
-        while self._thread.is_alive():
-            self._thread.join(timeout=0.5)
+        while not self._ended.wait(timeout=0.5):
+            pass
 
     def __enter__(self) -> Self:
         return self

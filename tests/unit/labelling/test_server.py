@@ -1,7 +1,9 @@
 """The page's server: who gets in, what is asked and answered, what is refused."""
 
 import json
+import os
 import re
+import signal
 import socket
 import threading
 
@@ -493,3 +495,29 @@ def test_stopping_lets_nobody_wait(tmp_path):
         finally:
             go_on.set()
             stopping.join()
+
+
+# ------------------------------------------------------------ how it ends
+
+
+@pytest.mark.usefixtures("ctrl_c_is_heard")
+def test_a_page_that_is_interrupted_answers_until_it_is_stopped(tmp_path):
+    """Threads that are joined when Ctrl-C comes say that they have ended, and have not."""
+
+    def threads():
+        return [one.name for one in threading.enumerate() if one.name.startswith("allsplits")]
+
+    before = threads()
+    one = learner().serve(tmp_path / "x.sqlite", classes=["a", "b", "c"])
+    try:
+        timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            one.wait()
+        timer.join()
+        assert Client(one).send("GET", f"/?token={one.address.partition('token=')[2]}")[0] == 200
+    finally:
+        one.stop()
+    assert threads() == before
+    one.wait()
+    one.stop()
